@@ -1,0 +1,26 @@
+//! Cells: Bigtable's data model and what an engine must do with it.
+//!
+//! Nothing here knows a key schema, a disk, a network or a protobuf type. Start reading at [`Engine`].
+
+mod cell;
+mod clock;
+mod engine;
+mod error;
+mod filter;
+mod mutation;
+mod read;
+mod row_range;
+mod table;
+
+pub use cell::{Cell, Row, RowKey};
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use engine::{
+    DropScope, Durability, Engine, GarbageReport, KeySample, ReadModifyWrite, RowStream, Snapshot, TabletInfo,
+};
+pub use error::{Error, ErrorKind, Result};
+pub use filter::Filter;
+pub use mutation::{CheckAndMutate, Mutation, RowMutation, Timestamp};
+pub use read::{ColumnSelection, ReadRequest, Selection};
+pub use row_range::{RowRange, RowSet, prefix_end};
+pub use table::{FamilyChange, FamilyConfig, GcRule, Granularity, TableConfig, ValueType};
+pub mod limits;

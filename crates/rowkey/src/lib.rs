@@ -1,0 +1,15 @@
+//! Row keys declared once: schema, encodings, salts, queries and scan plans, split points.
+//!
+//! Pure: no I/O, no clock, no randomness. The same input gives the same bytes on every machine.
+//! Start reading at [`KeySchema`].
+
+mod error;
+pub mod escape;
+mod key;
+pub mod schema;
+mod value;
+
+pub use error::{Error, ErrorKind, Result};
+pub use key::{ROW_KEY_BYTES_MAX_BIGTABLE, ROW_KEY_BYTES_MAX_HBASE, StoredKey, UnsaltedKey};
+pub use schema::KeySchema;
+pub use value::{Time, Value};

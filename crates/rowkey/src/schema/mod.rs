@@ -1,0 +1,5 @@
+//! The key schema: one TOML file, versioned and fingerprinted.
+
+mod model;
+
+pub use model::*;
