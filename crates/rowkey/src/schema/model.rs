@@ -177,7 +177,7 @@ pub struct Salt {
 /// Where the bucket comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SaltSource {
-    /// `hash(encoded fields) mod buckets`; each [`Hash`] says exactly of which bytes, and what "mod" is.
+    /// `hash(encoded fields) mod buckets`; each [`enum@Hash`] says exactly of which bytes, and what "mod" is.
     Hash(Hash),
     /// The integer value of the single field, modulo the number of buckets.
     Modulo,
