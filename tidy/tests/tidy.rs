@@ -74,7 +74,10 @@ fn crates_import_only_what_the_table_says() {
             faults.push(format!("{}: the folder of crate {name} must be crates/{name}", shown(&manifest)));
         }
         let Some((_, allowed)) = EDGES.iter().find(|(crate_name, _)| *crate_name == name) else {
-            faults.push(format!("{}: crate {name} is not in the table of tidy/tests/tidy.rs", shown(&manifest)));
+            faults.push(format!(
+                "{}: crate {name} is not in the table of tidy/tests/tidy.rs",
+                shown(&manifest)
+            ));
             continue;
         };
         seen.insert(name.to_owned());
@@ -149,7 +152,9 @@ fn local_links(text: &str) -> Vec<String> {
     text.split("](")
         .skip(1)
         .filter_map(|rest| rest.split(')').next())
-        .filter(|link| !link.contains("://") && !link.starts_with('#') && !link.is_empty() && !link.contains(' '))
+        .filter(|link| {
+            !link.contains("://") && !link.starts_with('#') && !link.is_empty() && !link.contains(' ')
+        })
         .map(|link| link.split('#').next().unwrap_or(link).to_owned())
         .collect()
 }
