@@ -173,14 +173,15 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
         durability: Durability,
     ) -> Result<Vec<Result<()>>>;
 
-    /// Reads a row and writes it, as one step. Answers whether the predicate matched.
+    /// Reads a row and writes it, as one step. Answers whether the predicate matched. The predicate sees live cells only, so that the
+    /// answer does not depend on when garbage was collected.
     ///
     /// # Errors
     ///
     /// Those of [`Engine::mutate_rows`], and of its entry.
     fn check_and_mutate_row(&self, table: &str, request: &CheckAndMutate) -> Result<bool>;
 
-    /// Reads the newest cells of columns and writes new ones, as one step. Answers with the new cells of the changed columns.
+    /// Reads the newest live cells of columns and writes new ones, as one step. Answers with the new cells of the changed columns.
     /// A new cell has the greater of `timestamp` and the newest cell's own.
     ///
     /// # Errors
@@ -251,7 +252,7 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
     fn sync(&self) -> Result<()>;
 }
 
-/// A table at one moment. An engine that has no such thing (Bigtable, `HBase`) reads at the moment of each call, and says so.
+/// A table at one moment: its rows, its families and their rules. What is `live` is decided at the moment of each read. An engine that has no such thing (Bigtable, `HBase`) reads at the moment of each call, and says so.
 pub trait Snapshot: Send + Sync + std::fmt::Debug {
     /// Reads rows.
     ///

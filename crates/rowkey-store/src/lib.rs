@@ -6,6 +6,8 @@ mod cell;
 mod clock;
 mod engine;
 mod error;
+mod evaluate;
+mod ext;
 mod filter;
 mod mutation;
 mod read;
@@ -18,9 +20,15 @@ pub use engine::{
     DropScope, Durability, Engine, GarbageReport, KeySample, ReadModifyWrite, RowStream, Snapshot, TabletInfo,
 };
 pub use error::{Error, ErrorKind, Result};
+pub use ext::EngineExt;
 pub use filter::Filter;
 pub use mutation::{CheckAndMutate, Mutation, RowMutation, Timestamp};
 pub use read::{ColumnSelection, ReadRequest, Selection};
 pub use row_range::{RowRange, RowSet, prefix_end};
 pub use table::{FamilyChange, FamilyConfig, GcRule, Granularity, TableConfig, ValueType};
+pub mod check;
+pub mod escape;
+pub mod gc;
 pub mod limits;
+pub mod read_modify_write;
+pub mod select;

@@ -21,3 +21,9 @@ pub const FAMILIES_ADVISED_MAX: usize = 5;
 pub const FILTER_DEPTH_MAX: usize = 20;
 /// Characters of a label (`RowFilter.apply_label_transformer`).
 pub const LABEL_BYTES_MAX: usize = 15;
+/// Bytes of a garbage-collection rule as a message (`ColumnFamily.gc_rule`).
+pub const GC_RULE_BYTES_MAX: usize = 500;
+/// Bytes of an annotation's name; ours.
+pub const ANNOTATION_NAME_BYTES_MAX: usize = 64;
+/// Bytes of an annotation, 1 MiB; ours.
+pub const ANNOTATION_BYTES_MAX: usize = 1024 * 1024;

@@ -50,7 +50,9 @@ pub enum Mutation {
         /// The state.
         state: Bytes,
     },
-    /// Deletes the cells of a column whose time is in a half-open range.
+    /// Deletes the cells of a column whose time is in a half-open range (an end of `i64::MAX` is no end), and those that the
+    /// family's rule hides at this moment. Without the latter, deleting the newest of more versions than the rule keeps would
+    /// bring an older one back, or not, depending on whether compaction had taken it.
     DeleteFromColumn {
         /// The family, which must exist.
         family: String,
@@ -66,6 +68,23 @@ pub enum Mutation {
     },
     /// Deletes the row.
     DeleteFromRow,
+}
+
+impl Mutation {
+    /// Writes a cell.
+    pub fn set(
+        family: impl Into<String>,
+        qualifier: impl Into<Bytes>,
+        timestamp: Timestamp,
+        value: impl Into<Bytes>,
+    ) -> Self {
+        Self::SetCell { family: family.into(), qualifier: qualifier.into(), timestamp, value: value.into() }
+    }
+
+    /// Deletes all cells of a column.
+    pub fn delete_column(family: impl Into<String>, qualifier: impl Into<Bytes>) -> Self {
+        Self::DeleteFromColumn { family: family.into(), qualifier: qualifier.into(), times_us: None }
+    }
 }
 
 /// The mutations of one row.

@@ -26,7 +26,7 @@ pub struct ReadRequest {
 pub struct Selection {
     /// Families and columns.
     pub columns: ColumnSelection,
-    /// Cells whose time is in this half-open range, in microseconds; `None`: all.
+    /// Cells whose time is in this half-open range, in microseconds; an end of `i64::MAX` is no end. `None`: all.
     pub times_us: Option<Range<i64>>,
     /// The newest so many cells of each column, counted after the range of times; `None`: all.
     pub versions_max: Option<u32>,
