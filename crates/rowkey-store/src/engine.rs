@@ -55,7 +55,7 @@ pub struct TabletInfo {
     pub bytes: u64,
     /// Cells it holds, about.
     pub cells: u64,
-    /// Reads that touched it, rows and bytes that they returned.
+    /// Reads that reached it.
     pub reads: u64,
     /// Rows returned from it.
     pub rows_read: u64,
@@ -260,4 +260,94 @@ pub trait Snapshot: Send + Sync + std::fmt::Debug {
     ///
     /// `NotFound` for a family, `Invalid`, `Unsupported`; later errors come through the stream, which then ends.
     fn read_rows(&self, request: &ReadRequest) -> Result<RowStream>;
+}
+
+/// A shared engine is an engine: so wrappers can be put around one.
+impl<E: Engine + ?Sized> Engine for Arc<E> {
+    fn description(&self) -> String {
+        (**self).description()
+    }
+
+    fn create_table(&self, table: &str, config: &TableConfig) -> Result<()> {
+        (**self).create_table(table, config)
+    }
+
+    fn drop_table(&self, table: &str) -> Result<()> {
+        (**self).drop_table(table)
+    }
+
+    fn list_tables(&self) -> Result<Vec<String>> {
+        (**self).list_tables()
+    }
+
+    fn table_config(&self, table: &str) -> Result<TableConfig> {
+        (**self).table_config(table)
+    }
+
+    fn modify_families(&self, table: &str, changes: &[FamilyChange]) -> Result<TableConfig> {
+        (**self).modify_families(table, changes)
+    }
+
+    fn annotate_table(&self, table: &str, name: &str, content: Option<Bytes>) -> Result<()> {
+        (**self).annotate_table(table, name, content)
+    }
+
+    fn protect_table(&self, table: &str, protected: bool) -> Result<()> {
+        (**self).protect_table(table, protected)
+    }
+
+    fn mutate_rows(
+        &self,
+        table: &str,
+        rows: Vec<RowMutation>,
+        durability: Durability,
+    ) -> Result<Vec<Result<()>>> {
+        (**self).mutate_rows(table, rows, durability)
+    }
+
+    fn check_and_mutate_row(&self, table: &str, request: &CheckAndMutate) -> Result<bool> {
+        (**self).check_and_mutate_row(table, request)
+    }
+
+    fn read_modify_write_row(
+        &self,
+        table: &str,
+        key: &RowKey,
+        rules: &[ReadModifyWrite],
+        timestamp: Timestamp,
+    ) -> Result<Row> {
+        (**self).read_modify_write_row(table, key, rules, timestamp)
+    }
+
+    fn snapshot(&self, table: &str) -> Result<Arc<dyn Snapshot>> {
+        (**self).snapshot(table)
+    }
+
+    fn drop_rows(&self, table: &str, scope: &DropScope) -> Result<()> {
+        (**self).drop_rows(table, scope)
+    }
+
+    fn sample_row_keys(&self, table: &str) -> Result<Vec<KeySample>> {
+        (**self).sample_row_keys(table)
+    }
+
+    fn tablets(&self, table: &str) -> Result<Vec<TabletInfo>> {
+        (**self).tablets(table)
+    }
+
+    fn split_tablet(&self, table: &str, at: &RowKey) -> Result<()> {
+        (**self).split_tablet(table, at)
+    }
+
+    fn garbage(&self, table: &str) -> Result<Vec<GarbageReport>> {
+        (**self).garbage(table)
+    }
+
+    fn collect_garbage(&self, table: &str) -> Result<Vec<GarbageReport>> {
+        (**self).collect_garbage(table)
+    }
+
+    fn sync(&self) -> Result<()> {
+        (**self).sync()
+    }
 }

@@ -78,8 +78,7 @@ pub trait EngineExt: Engine {
     ///
     /// Those of [`EngineExt::read_rows`], and of the stream.
     fn read_row(&self, table: &str, key: &[u8]) -> Result<Option<Row>> {
-        let request = ReadRequest { rows: RowRange::key(key).into(), ..ReadRequest::default() };
-        self.read_rows(table, &request)?.next().transpose()
+        self.read_rows(table, &ReadRequest::of(RowRange::key(key)))?.next().transpose()
     }
 }
 

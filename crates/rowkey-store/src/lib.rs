@@ -30,5 +30,7 @@ pub mod check;
 pub mod escape;
 pub mod gc;
 pub mod limits;
+pub mod memory;
 pub mod read_modify_write;
 pub mod select;
+pub mod tablet;

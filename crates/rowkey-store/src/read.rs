@@ -7,7 +7,7 @@ use std::ops::Range;
 /// A read of rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReadRequest {
-    /// Which rows. [`RowSet::all`] for the whole table.
+    /// Which rows. [`RowSet::all`] for the whole table; the default is none.
     pub rows: RowSet,
     /// Which cells of them.
     pub selection: Selection,
@@ -19,6 +19,18 @@ pub struct ReadRequest {
     pub reversed: bool,
     /// Cells that garbage collection may take are left out, as if it had run just now. Without it they can be read until it runs.
     pub live: bool,
+}
+
+impl ReadRequest {
+    /// All cells of these rows. (The default request is of no rows.)
+    pub fn of(rows: impl Into<RowSet>) -> Self {
+        Self { rows: rows.into(), ..Self::default() }
+    }
+
+    /// All cells of the table.
+    pub fn all() -> Self {
+        Self::of(RowSet::all())
+    }
 }
 
 /// Which cells an engine reads at all. What is left out here costs no I/O in an engine with separate families.
