@@ -67,6 +67,15 @@ impl Error {
         self
     }
 
+    /// The same error, with an offset counted from `bytes` bytes further ahead.
+    #[must_use]
+    pub(crate) fn behind(mut self, bytes: usize) -> Self {
+        if let ErrorKind::Malformed { offset } = &mut self.kind {
+            *offset += bytes;
+        }
+        self
+    }
+
     /// What a caller can do about it.
     pub fn kind(&self) -> ErrorKind {
         self.kind

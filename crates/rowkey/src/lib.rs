@@ -3,12 +3,17 @@
 //! Pure: no I/O, no clock, no randomness. The same input gives the same bytes on every machine.
 //! Start reading at [`KeySchema`].
 
+mod codec;
+mod encode;
 mod error;
 pub mod escape;
 mod key;
+pub mod range;
+pub mod salt;
 pub mod schema;
 mod value;
 
+pub use codec::{Codec, Explanation, KeyPart};
 pub use error::{Error, ErrorKind, Result};
 pub use key::{ROW_KEY_BYTES_MAX_BIGTABLE, ROW_KEY_BYTES_MAX_HBASE, StoredKey, UnsaltedKey};
 pub use schema::KeySchema;

@@ -22,6 +22,19 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
+    /// What it is, for messages: `text`, `bytes`, `an unsigned integer` and so on.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Value::Text(_) => "text",
+            Value::Bytes(_) => "bytes",
+            Value::Uint(_) => "an unsigned integer",
+            Value::Int(_) => "an integer",
+            Value::Float(_) => "a float",
+            Value::Time(_) => "a time",
+            Value::Uuid(_) => "a UUID",
+        }
+    }
+
     /// The same value, borrowed from nothing.
     pub fn into_owned(self) -> Value<'static> {
         match self {

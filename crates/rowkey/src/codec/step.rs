@@ -1,0 +1,141 @@
+//! One field of a compiled codec, with the literal behind it.
+
+use crate::escape::escaped;
+use crate::schema::{FieldKind, Order};
+use crate::{Error, Result, Value, encode};
+
+pub(super) struct Step {
+    pub(super) kind: FieldKind,
+    pub(super) order: Order,
+    /// The literal behind the field. May be empty.
+    pub(super) literal: Box<[u8]>,
+    /// The byte that ends the field: all bytes of it are greater. Only for kinds that need one.
+    pub(super) delimiter: Option<u8>,
+    /// The encodings that the field can have, sorted. Empty: any.
+    pub(super) allowed: Box<[Box<[u8]>]>,
+    /// Whether a run of hashed fields begins with this one.
+    pub(super) opens_run: bool,
+    /// Whether a run of hashed fields ends with this one.
+    pub(super) closes_run: Close,
+}
+
+/// Where a run of hashed fields ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Close {
+    No,
+    BehindField,
+    BehindLiteral,
+}
+
+impl Step {
+    /// Appends the encoding of `value`, checked.
+    #[inline]
+    pub(super) fn encode(&self, value: &Value<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let start = out.len();
+        encode::encode(&self.kind, self.order, value, out)?;
+        let encoded = &out[start..];
+        if !self.allowed.is_empty() {
+            if !self.is_allowed(encoded) {
+                return Err(self.not_allowed(value));
+            }
+        } else if let Some(delimiter) = self.delimiter
+            && let Some(at) = encoded.iter().position(|&byte| byte <= delimiter)
+        {
+            return Err(self.holds_delimiter(encoded, at, delimiter));
+        }
+        Ok(())
+    }
+
+    /// Appends what the encodings of all values that begin with `prefix` begin with.
+    pub(super) fn encode_open(&self, prefix: &Value<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let start = out.len();
+        encode::encode_open(&self.kind, self.order, prefix, out)?;
+        if let Some(delimiter) = self.delimiter
+            && let Some(at) = out[start..].iter().position(|&byte| byte <= delimiter)
+        {
+            return Err(self.holds_delimiter(&out[start..], at, delimiter));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn push_literal(&self, out: &mut Vec<u8>) {
+        // One byte in nearly every layout: a store instead of a copy of variable size.
+        if let [byte] = *self.literal {
+            out.push(byte);
+        } else {
+            out.extend_from_slice(&self.literal);
+        }
+    }
+
+    /// Decodes the field at the front of `bytes`: the value, and how many bytes it is.
+    #[inline]
+    pub(super) fn decode<'k>(&self, bytes: &'k [u8]) -> Result<(Value<'k>, usize)> {
+        let width = encode::extent(&self.kind, self.order, bytes, self.delimiter)?;
+        let value = self.decode_checked(&bytes[..width])?;
+        Ok((value, width))
+    }
+
+    /// Decodes a field that is all of `bytes`.
+    pub(super) fn decode_whole<'k>(&self, bytes: &'k [u8]) -> Result<Value<'k>> {
+        if let Some(delimiter) = self.delimiter
+            && let Some(at) = bytes.iter().position(|&byte| byte <= delimiter)
+        {
+            return Err(Error::malformed(
+                at,
+                format!("a byte at or below the delimiter `{}`", escaped(&[delimiter])),
+            ));
+        }
+        self.decode_checked(bytes)
+    }
+
+    #[inline]
+    fn decode_checked<'k>(&self, encoded: &'k [u8]) -> Result<Value<'k>> {
+        let value = encode::decode(&self.kind, self.order, encoded)?;
+        if !self.allowed.is_empty() && !self.is_allowed(encoded) {
+            let text = encode::format_value(&self.kind, &value);
+            return Err(Error::malformed(0, format!("`{text}` is not one of the values of the schema")));
+        }
+        Ok(value)
+    }
+
+    #[inline]
+    fn is_allowed(&self, encoded: &[u8]) -> bool {
+        // Short lists are searched faster from front to back.
+        if self.allowed.len() <= 8 {
+            self.allowed.iter().any(|allowed| **allowed == *encoded)
+        } else {
+            self.allowed.binary_search_by(|allowed| (**allowed).cmp(encoded)).is_ok()
+        }
+    }
+
+    #[cold]
+    fn not_allowed(&self, value: &Value<'_>) -> Error {
+        let text = encode::format_value(&self.kind, value);
+        let allowed = self.allowed.iter().take(10).map(|bytes| {
+            encode::decode(&self.kind, self.order, bytes)
+                .map_or_else(|_| escaped(bytes).to_string(), |value| encode::format_value(&self.kind, &value))
+        });
+        let mut allowed: Vec<String> = allowed.collect();
+        if self.allowed.len() > 10 {
+            allowed.push(format!("{} more", self.allowed.len() - 10));
+        }
+        Error::value(format!("`{text}` is not one of its values: {}", allowed.join(", ")))
+    }
+
+    #[cold]
+    fn holds_delimiter(&self, encoded: &[u8], at: usize, delimiter: u8) -> Error {
+        let bad = encoded[at];
+        let literal = escaped(&self.literal);
+        let problem = if bad == delimiter {
+            "which ends the field in the key"
+        } else {
+            "which sorts below the literal that ends the field"
+        };
+        Error::value(format!(
+            "`{}` contains `{}`, {problem} (`{literal}`): correct the value, or use another literal or `type = \"text\"`",
+            escaped(encoded),
+            escaped(&[bad])
+        ))
+    }
+}
