@@ -27,6 +27,7 @@ pub use read::{ColumnSelection, ReadRequest, Selection};
 pub use row_range::{RowRange, RowSet, prefix_end};
 pub use table::{FamilyChange, FamilyConfig, GcRule, Granularity, TableConfig, ValueType};
 pub mod check;
+pub mod conformance;
 pub mod escape;
 pub mod gc;
 pub mod limits;
