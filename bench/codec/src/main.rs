@@ -98,11 +98,11 @@ fn storekey_tuple(reading: &Reading) -> (u8, &str, &str, u32, u64, u16) {
     (salt(reading.vehicle), &reading.tenant, reading.kind, reading.vehicle, !reading.time_ms, reading.sensor)
 }
 
-type FdbTuple<'a> = (u8, Cow<'a, str>, Cow<'a, str>, u32, i64, u16);
+type FdbTuple<'a> = (u16, Cow<'a, str>, Cow<'a, str>, u32, i64, u16);
 
-fn fdb_tuple(reading: &Reading) -> (u8, &str, &str, u32, i64, u16) {
+fn fdb_tuple(reading: &Reading) -> (u16, &str, &str, u32, i64, u16) {
     let (bucket, tenant, kind, vehicle, _, sensor) = storekey_tuple(reading);
-    (bucket, tenant, kind, vehicle, -(reading.time_ms as i64), sensor)
+    (u16::from(bucket), tenant, kind, vehicle, -(reading.time_ms as i64), sensor)
 }
 
 /// One codec: how it writes a reading into a buffer, and how it reads it back to a checksum.
@@ -114,7 +114,10 @@ struct Peer<'a> {
 }
 
 fn rowkey_peer<'a>(name: &'static str, codec: &'a Codec, readings: &[Reading]) -> Peer<'a> {
-    let keys = readings.iter().map(|reading| codec.encode_key(&values(reading)).expect("a valid reading").0).collect();
+    let keys = readings
+        .iter()
+        .map(|reading| codec.encode_key(&values(reading)).expect("a valid reading").0)
+        .collect();
     let encode = |readings: &[Reading], out: &mut Vec<u8>| {
         let mut bytes = 0;
         for reading in readings {
@@ -128,7 +131,9 @@ fn rowkey_peer<'a>(name: &'static str, codec: &'a Codec, readings: &[Reading]) -
         let mut values = Vec::with_capacity(5);
         for key in keys {
             codec.decode(key, &mut values).expect("a key of its own");
-            let (Value::Uint(vehicle), Value::Time(time), Value::Uint(sensor)) = (&values[2], &values[3], &values[4]) else {
+            let (Value::Uint(vehicle), Value::Time(time), Value::Uint(sensor)) =
+                (&values[2], &values[3], &values[4])
+            else {
                 panic!("types of the schema")
             };
             sum = sum.wrapping_add(vehicle ^ (time.nanos / 1_000_000) as u64 ^ sensor);
@@ -141,7 +146,10 @@ fn rowkey_peer<'a>(name: &'static str, codec: &'a Codec, readings: &[Reading]) -
 }
 
 fn storekey_peer(readings: &[Reading]) -> Peer<'static> {
-    let keys = readings.iter().map(|reading| storekey::encode_vec(&storekey_tuple(reading)).expect("encodes")).collect();
+    let keys = readings
+        .iter()
+        .map(|reading| storekey::encode_vec(&storekey_tuple(reading)).expect("encodes"))
+        .collect();
     let encode = |readings: &[Reading], out: &mut Vec<u8>| {
         let mut bytes = 0;
         for reading in readings {
@@ -218,7 +226,8 @@ fn main() {
             decodes.push(start.elapsed().as_nanos() as f64 / KEYS as f64);
         }
     }
-    let medians: Vec<(f64, f64)> = times.into_iter().map(|(encodes, decodes)| (median(encodes), median(decodes))).collect();
+    let medians: Vec<(f64, f64)> =
+        times.into_iter().map(|(encodes, decodes)| (median(encodes), median(decodes))).collect();
     println!("medians of {rounds} rounds of {KEYS} keys, the codecs in turn");
     println!("{:<28}{:>12}{:>12}{:>10}", "", "encode, ns", "decode, ns", "bytes");
     for (peer, (encode, decode)) in peers.iter().zip(&medians) {
