@@ -33,5 +33,7 @@ pub mod gc;
 pub mod limits;
 pub mod memory;
 pub mod read_modify_write;
+pub mod seeded;
 pub mod select;
 pub mod tablet;
+pub mod wrap;
