@@ -11,8 +11,6 @@ mod key;
 pub mod range;
 pub mod salt;
 pub mod schema;
-#[cfg(test)]
-mod testing;
 mod value;
 
 pub use codec::{Codec, Explanation, KeyPart};

@@ -137,7 +137,7 @@ fn kind_attributes(kind: &FieldKind) -> String {
         FieldKind::Int { digits } => format!("type = \"int\", digits = {digits}"),
         FieldKind::Hex { digits } => format!("type = \"hex\", digits = {digits}"),
         FieldKind::EpochDigits { unit, digits } => {
-            format!("type = \"timestamp\", unit = \"{}\", digits = {digits}", unit_name(*unit))
+            format!("type = \"timestamp\", unit = \"{}\", digits = {digits}", unit.name())
         }
         FieldKind::Iso { form, unit } => iso_attributes(*form, *unit),
         FieldKind::Domain { separator: 0 } => "type = \"domain\", separator = '\\x00'".to_owned(),
@@ -153,7 +153,7 @@ fn kind_attributes(kind: &FieldKind) -> String {
         FieldKind::EscapedText => "type = \"text\"".to_owned(),
         FieldKind::Fixed { bytes } => format!("type = \"fixed\", bytes = {bytes}"),
         FieldKind::BeTime { unit } => {
-            format!("type = \"timestamp\", unit = \"{}\", encoding = \"binary\"", unit_name(*unit))
+            format!("type = \"timestamp\", unit = \"{}\", encoding = \"binary\"", unit.name())
         }
     }
 }
@@ -162,15 +162,10 @@ fn iso_attributes(form: IsoForm, unit: TimeUnit) -> String {
     let name = field::FORMATS.iter().find(|(_, known)| *known == Some(form)).map_or("", |(name, _)| name);
     match form {
         IsoForm::Basic | IsoForm::Extended => {
-            format!("type = \"timestamp\", unit = \"{}\", format = \"{name}\"", unit_name(unit))
+            format!("type = \"timestamp\", unit = \"{}\", format = \"{name}\"", unit.name())
         }
         IsoForm::DateBasic | IsoForm::DateExtended => format!("type = \"timestamp\", format = \"{name}\""),
     }
-}
-
-/// How a unit is spelled: `ms`.
-pub(super) fn unit_name(unit: TimeUnit) -> &'static str {
-    field::UNITS.iter().find(|(_, known)| *known == unit).map_or("", |(name, _)| name)
 }
 
 fn family_table(family: &Family) -> String {

@@ -139,6 +139,19 @@ fn salt(fields: usize) -> impl Strategy<Value = Salt> {
     })
 }
 
+/// Two hashes do not take every type: then it is the default one.
+fn keep_to_known_types(salt: &mut Salt, fields: &[Field]) {
+    let kinds = || salt.of.iter().map(|index| &fields[*index].kind);
+    let taken = match salt.source {
+        SaltSource::Hash(Hash::JavaString) => kinds().all(FieldKind::is_text),
+        SaltSource::Hash(Hash::CockroachDb) => kinds().all(crate::salt::cockroach::knows),
+        _ => true,
+    };
+    if !taken {
+        salt.source = SaltSource::Hash(Hash::Xxh3);
+    }
+}
+
 fn family() -> impl Strategy<Value = Family> {
     let gc = select(vec!["", "maxversions=1", "maxage=7d || maxversions=1", "never"]);
     ("[-_.a-zA-Z0-9]{1,8}", gc, select(vec!["bytes", "intsum", "intmin", "intmax"])).prop_map(
@@ -200,7 +213,10 @@ pub(crate) fn schema() -> impl Strategy<Value = KeySchema> {
         (Just(fields), literals, proptest::option::of(salt(count)), queries)
     });
     ("[_a-zA-Z0-9][-_.a-zA-Z0-9]{0,20}", key, vec(family(), 0..3)).prop_map(
-        |(table, (fields, literals, salt, mut queries), mut families)| {
+        |(table, (fields, literals, mut salt, mut queries), mut families)| {
+            if let Some(salt) = &mut salt {
+                keep_to_known_types(salt, &fields);
+            }
             let parts = assemble(&fields, &literals, salt.is_some());
             for (index, query) in queries.iter_mut().enumerate() {
                 query.name = format!("{} {index}", query.name);

@@ -15,12 +15,12 @@ pub(in crate::schema) const QUERY: &[&str] = &["name", "where", "limit", "per_se
 
 /// The types of fields, and the attributes that each has beside `type`.
 pub(in crate::schema) const TYPES: &[(&str, &[&str])] = &[
-    ("string", &["values"]),
+    ("string", &["order", "values"]),
     ("uint", &["digits", "order", "reverse"]),
     ("int", &["digits", "order"]),
-    ("hex", &["digits"]),
+    ("hex", &["digits", "order"]),
     ("timestamp", &["unit", "digits", "format", "encoding", "order"]),
-    ("domain", &["separator"]),
+    ("domain", &["separator", "order"]),
     ("uuid", &["encoding", "order"]),
     ("u8", &["order"]),
     ("u16", &["order"]),

@@ -157,10 +157,13 @@ impl<'a, 't> Table<'a, 't> {
         let number =
             i64::from_str_radix(text.as_str(), text.radix()).ok().filter(|number| range.contains(number));
         number.map(Some).ok_or_else(|| {
-            let (low, high) = range.into_inner();
             let written = &self.source.0[value.span()];
-            self.source
-                .error(value.span().start, format!("`{key}` is {written}; it must be from {low} to {high}"))
+            let wanted = match range.into_inner() {
+                (low, high) if low == high => format!("{low}"),
+                (low, i64::MAX) => format!("{low} or more, and below 2^63"),
+                (low, high) => format!("from {low} to {high}"),
+            };
+            self.source.error(value.span().start, format!("`{key}` is {written}; it must be {wanted}"))
         })
     }
 

@@ -2,8 +2,8 @@
 
 use super::attributes::{TYPES, all_field_attributes};
 use super::document::{Table, Text, list, suggest};
-use crate::Result;
 use crate::schema::{Field, FieldKind, IsoForm, Order, TimeUnit};
+use crate::{Error, Result};
 
 /// The units of a time, as they are spelled.
 pub(in crate::schema) const UNITS: [(&str, TimeUnit); 4] =
@@ -37,8 +37,8 @@ pub(super) fn parse(name: &str, table: &Table<'_, '_>) -> Result<Field> {
     refuse_foreign_attributes(table, type_name, attributes)?;
     let kind = kind(type_name, table)?;
     let order = table.word("order", &ORDERS)?.unwrap_or_default();
-    if order == Order::Desc {
-        check_desc(table, type_name, &kind)?;
+    if order == Order::Desc && !kind.can_descend() {
+        return Err(no_desc(table, type_name, &kind));
     }
     let values = values(table, &kind)?;
     Ok(Field { name: name.to_owned(), kind, order, values })
@@ -149,10 +149,10 @@ fn epoch_digits(table: &Table<'_, '_>, unit: TimeUnit) -> Result<FieldKind> {
     let needed = digits_of_today(unit);
     let digits = digits(table, 19, &needed.to_string())?;
     if digits < needed {
-        let name = UNITS.iter().find(|(_, known)| *known == unit).map_or("", |(name, _)| name);
         let message = format!(
             "{digits} digits of {name} end before 2002; today's times have {needed}: write digits = {needed}, which lasts until \
-             2286"
+             2286",
+            name = unit.name()
         );
         return Err(table.error_at_value("digits", message));
     }
@@ -169,7 +169,7 @@ fn separator(table: &Table<'_, '_>) -> Result<u8> {
     }
 }
 
-fn check_desc(table: &Table<'_, '_>, type_name: &str, kind: &FieldKind) -> Result<()> {
+fn no_desc(table: &Table<'_, '_>, type_name: &str, kind: &FieldKind) -> Error {
     let (why, instead) = match kind {
         FieldKind::String => ("text of variable length cannot be turned round", "; type = \"text\" can"),
         FieldKind::Domain { .. } => ("a domain cannot be turned round", ""),
@@ -177,10 +177,10 @@ fn check_desc(table: &Table<'_, '_>, type_name: &str, kind: &FieldKind) -> Resul
         FieldKind::UuidText => ("a UUID in text is kept readable", "; encoding = \"binary\" can"),
         FieldKind::Iso { .. } => ("a date in text is kept readable", "; format = \"epoch\" can"),
         FieldKind::UintReversed { .. } => ("reversed digits have no order", ""),
-        _ => return Ok(()),
+        _ => ("its encoding has no descending form", ""),
     };
     let message = format!("type \"{type_name}\" cannot be descending: {why}{instead}; remove `order`");
-    Err(table.error_at("order", message))
+    table.error_at("order", message)
 }
 
 fn values(table: &Table<'_, '_>, kind: &FieldKind) -> Result<Vec<String>> {

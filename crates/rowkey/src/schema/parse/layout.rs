@@ -103,6 +103,11 @@ pub(super) const RESERVED: [&str; 6] = ["salt", "and", "or", "not", "in", "prefi
 
 /// The message about a name that no field can have.
 pub(super) fn bad_name(place: &str, name: &str) -> String {
+    if name.is_empty() {
+        return format!(
+            "{{}} in `{place}` names no field: write its name between the braces, as in {{vehicle}}"
+        );
+    }
     if RESERVED.contains(&name) {
         return format!(
             "`{name}` cannot be a field in `{place}`: {} are reserved; take another name",

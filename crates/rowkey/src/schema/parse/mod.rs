@@ -9,7 +9,7 @@ pub(super) mod salt;
 mod structure;
 
 use super::{Field, KeySchema, Part, Salt};
-use crate::Result;
+use crate::{Codec, Error, Result};
 use document::{Source, Table, Text, suggest};
 use layout::{Piece, RESERVED};
 use toml::de::DeTable;
@@ -49,9 +49,7 @@ impl KeySchema {
     /// keys would not sort like their fields or could be read in two ways.
     pub fn parse(text: &str) -> Result<Self> {
         let source = Source(text);
-        let document = DeTable::parse(text).map_err(|error| {
-            source.error(error.span().map_or(0, |span| span.start), format!("not TOML: {}", error.message()))
-        })?;
+        let document = DeTable::parse(text).map_err(|error| syntax_error(source, &error))?;
         let root = Table::root(source, document.get_ref());
         root.refuse_unknown(attributes::ROOT)?;
         check_version(&root)?;
@@ -62,8 +60,21 @@ impl KeySchema {
         let (parts, fields, salt) = key_design(&key)?;
         let families = purpose::families(&root)?;
         let queries = purpose::queries(&root, &fields)?;
-        Ok(Self { table, parts, fields, salt, families, queries })
+        let schema = Self { table, parts, fields, salt, families, queries };
+        // What this walk has not refused, the codec may: an error then stands at the design as a whole.
+        match Codec::new(schema.clone()) {
+            Ok(_) => Ok(schema),
+            Err(error) => Err(key.error(error.message())),
+        }
     }
+}
+
+fn syntax_error(source: Source<'_>, error: &toml::de::Error) -> Error {
+    // What the TOML parser says of a word without quotes.
+    let unquoted =
+        error.message().starts_with("invalid boolean") || error.message().contains("must be quoted");
+    let hint = if unquoted { "; text stands in quotes" } else { "" };
+    source.error(error.span().map_or(0, |span| span.start), format!("not TOML: {}{hint}", error.message()))
 }
 
 fn check_version(root: &Table<'_, '_>) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use super::document::{Table, list, suggest};
 use crate::Result;
+use crate::salt::cockroach;
 use crate::schema::{Field, FieldKind, Hash, Salt, SaltFormat, SaltSource};
 
 /// Buckets of a salt. 65,536 is what two bytes hold.
@@ -50,6 +51,12 @@ pub(in crate::schema) fn hash_name(source: SaltSource) -> &'static str {
     NAMES.iter().find(|(_, name)| *name == wanted).map_or("xxh3", |(text, _)| text)
 }
 
+/// Every word that `hash` can be.
+#[cfg(test)]
+pub(in crate::schema) fn hash_names() -> [&'static str; 14] {
+    NAMES.map(|(name, _)| name)
+}
+
 /// The format, as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
@@ -66,7 +73,7 @@ pub(super) fn parse(table: &Table<'_, '_>, fields: &[Field]) -> Result<Salt> {
     let name = table.word("hash", &NAMES)?.unwrap_or(Name::Plain(Hash::Xxh3));
     let of = of(table, name, fields)?;
     if let Some(bytes) = table.integer("prefix_bytes", 1..=16)? {
-        return hash_prefix(table, name, of, u8::try_from(bytes).expect("at most 16"));
+        return hash_prefix(table, name, of, u8::try_from(bytes).expect("at most 16"), fields);
     }
     if name == Name::Md5 {
         let message = "hash = \"md5\" goes with `prefix_bytes`; for buckets write hash = \"md5-hex\" and hex_digits = 4";
@@ -76,6 +83,7 @@ pub(super) fn parse(table: &Table<'_, '_>, fields: &[Field]) -> Result<Salt> {
     let buckets = buckets.ok_or_else(|| table.missing("buckets", "buckets = 16 (or prefix_bytes = 2)"))?;
     let buckets = u32::try_from(buckets).expect("at most 65,536");
     let source = source(table, name, buckets)?;
+    check_input(table, source, &of, fields)?;
     let format = format(table, name, buckets)?;
     Ok(Salt { of, source, format, buckets })
 }
@@ -122,13 +130,15 @@ fn check_modulo(table: &Table<'_, '_>, of: &[usize], fields: &[Field]) -> Result
                 | FieldKind::Int { .. }
                 | FieldKind::BeUint { .. }
                 | FieldKind::BeInt { .. }
+                | FieldKind::EpochDigits { .. }
+                | FieldKind::BeTime { .. }
         )
     };
     match of {
         [one] if integer(&fields[*one].kind) => Ok(()),
         [one] => {
             let message = format!(
-                "hash = \"modulo\" divides an integer, and `{}` is none (uint, int, u8 to i64); take hash = \"xxh3\"",
+                "hash = \"modulo\" divides an integer, and `{}` is none (uint, int, u8 to i64, times as numbers); take hash = \"xxh3\"",
                 fields[*one].name
             );
             Err(table.error_at_value("of", message))
@@ -137,6 +147,28 @@ fn check_modulo(table: &Table<'_, '_>, of: &[usize], fields: &[Field]) -> Result
             "of",
             "hash = \"modulo\" takes exactly one field; take hash = \"xxh3\" for several",
         )),
+    }
+}
+
+/// Hashes that do not take every type.
+fn check_input(table: &Table<'_, '_>, source: SaltSource, of: &[usize], fields: &[Field]) -> Result<()> {
+    let hashed = || of.iter().map(|index| &fields[*index]);
+    let (foreign, why) = match source {
+        SaltSource::Hash(Hash::JavaString) | SaltSource::HashPrefix { hash: Hash::JavaString, .. } => {
+            (hashed().find(|field| !field.kind.is_text()), "hash = \"java-string\" hashes text")
+        }
+        SaltSource::Hash(Hash::CockroachDb) => (
+            hashed().find(|field| !cockroach::knows(&field.kind)),
+            "hash = \"cockroachdb\" knows CockroachDB's encoding of integers, text and bytes",
+        ),
+        _ => (None, ""),
+    };
+    match foreign {
+        None => Ok(()),
+        Some(Field { name, kind, .. }) => {
+            let message = format!("{why}, and `{name}` is of type \"{}\"; take hash = \"xxh3\"", kind.name());
+            Err(table.error_at_value("of", message))
+        }
     }
 }
 
@@ -234,17 +266,23 @@ fn width_of(number: u32, base: u32) -> u8 {
     u8::try_from(digits).expect("a u32 has at most 32 digits")
 }
 
-/// Bytes of the hashes that can stand as a prefix, without modulo.
-fn prefix_hash(name: Name) -> Option<(Hash, u8)> {
-    match name {
-        Name::Plain(hash @ Hash::Xxh3) => Some((hash, 8)),
-        Name::Md5 => Some((Hash::Md5Hex { digits: 16 }, 16)),
-        Name::Plain(hash @ (Hash::Crc32 | Hash::Murmur3 | Hash::Fnv1 | Hash::Fnv1a)) => Some((hash, 4)),
-        _ => None,
-    }
+/// The hash, if it can stand as a prefix, without modulo.
+fn prefix_hash(name: Name) -> Option<Hash> {
+    let hash = match name {
+        Name::Plain(hash) => hash,
+        Name::Md5 => Hash::Md5Hex { digits: 16 },
+        Name::Md5Hex | Name::Modulo | Name::Random => return None,
+    };
+    (hash.prefix_bytes_max() > 0).then_some(hash)
 }
 
-fn hash_prefix(table: &Table<'_, '_>, name: Name, of: Vec<usize>, bytes: u8) -> Result<Salt> {
+fn hash_prefix(
+    table: &Table<'_, '_>,
+    name: Name,
+    of: Vec<usize>,
+    bytes: u8,
+    fields: &[Field],
+) -> Result<Salt> {
     for key in ["buckets", "hex_digits"] {
         if table.has(key) {
             let message = format!(
@@ -253,11 +291,14 @@ fn hash_prefix(table: &Table<'_, '_>, name: Name, of: Vec<usize>, bytes: u8) -> 
             return Err(table.error_at(key, message));
         }
     }
-    let Some((hash, max)) = prefix_hash(name) else {
-        let known = list(&["xxh3", "md5", "crc32", "murmur3", "fnv1", "fnv1a"]);
+    let Some(hash) = prefix_hash(name) else {
+        let known: Vec<&str> =
+            NAMES.iter().filter(|(_, name)| prefix_hash(*name).is_some()).map(|(text, _)| *text).collect();
+        let known = list(&known);
         return Err(table
             .error_at_value("hash", format!("{} cannot be a hash prefix; known are {known}", quoted(name))));
     };
+    let max = hash.prefix_bytes_max();
     if bytes > max {
         let message = format!("`prefix_bytes` is {bytes}, but {} has {max} bytes", quoted(name));
         return Err(table.error_at_value("prefix_bytes", message));
@@ -274,5 +315,7 @@ fn hash_prefix(table: &Table<'_, '_>, name: Name, of: Vec<usize>, bytes: u8) -> 
         let message = format!("the width of this hash prefix is {width}; remove `width`");
         return Err(table.error_at_value("width", message));
     }
-    Ok(Salt { of, source: SaltSource::HashPrefix { hash, bytes }, format, buckets: 0 })
+    let source = SaltSource::HashPrefix { hash, bytes };
+    check_input(table, source, &of, fields)?;
+    Ok(Salt { of, source, format, buckets: 0 })
 }

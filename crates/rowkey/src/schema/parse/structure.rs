@@ -18,7 +18,7 @@ pub(super) fn check(parts: &[Part], fields: &[Field]) -> Result<(), Fault> {
     for (at, part) in parts.iter().enumerate() {
         let Part::Field(index) = part else { continue };
         let field = &fields[*index];
-        if !matches!(field.kind, FieldKind::String | FieldKind::Domain { .. }) {
+        if !field.kind.needs_delimiter() {
             continue;
         }
         let message = match parts.get(at + 1) {
@@ -27,7 +27,7 @@ pub(super) fn check(parts: &[Part], fields: &[Field]) -> Result<(), Fault> {
                 FieldKind::Domain { separator } => domain_before(&field.name, separator, literal),
                 _ => text_before(field, literal),
             },
-            Some(Part::Field(next)) => touching(field, &fields[*next]),
+            Some(Part::Field(next)) => Some(touching(field, &fields[*next])),
         };
         if let Some(message) = message {
             return Err(Fault { field: *index, message });
@@ -36,27 +36,12 @@ pub(super) fn check(parts: &[Part], fields: &[Field]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A text field of variable width that touches the next field.
-fn touching(field: &Field, next: &Field) -> Option<String> {
-    let name = &field.name;
-    if field.values.is_empty() || matches!(field.kind, FieldKind::Domain { .. }) {
-        return Some(format!(
-            "`{name}` has no fixed width, so nobody can tell where `{next}` begins: put a literal between them, as in \
-             {{{name}}}#{{{next}}}",
-            next = next.name
-        ));
-    }
-    let pairs = field.values.iter().flat_map(|short| field.values.iter().map(move |long| (short, long)));
-    for (short, long) in pairs {
-        if short != long && long.starts_with(short.as_str()) {
-            return Some(format!(
-                "the value \"{short}\" of `{name}` begins the value \"{long}\", and no literal ends it: put one behind it, as in \
-                 {{{name}}}#{{{next}}}",
-                next = next.name
-            ));
-        }
-    }
-    None
+/// A field of variable width that touches the next field.
+fn touching(field: &Field, next: &Field) -> String {
+    let (name, next) = (&field.name, &next.name);
+    format!(
+        "`{name}` has no fixed width, so nobody can tell where `{next}` begins: put a literal between them, as in {{{name}}}#{{{next}}}"
+    )
 }
 
 fn text_before(field: &Field, literal: &[u8]) -> Option<String> {
@@ -84,12 +69,16 @@ fn lowest_byte(values: &[String]) -> Option<(&String, u8)> {
 fn domain_before(name: &str, separator: u8, literal: &[u8]) -> Option<String> {
     // A host is made of letters, digits, `-` (the lowest of them) and the separator.
     let lowest = separator.min(b'-');
-    (literal[0] >= lowest).then(|| {
-        let text = escaped(literal);
-        let end = match separator {
-            0 => "a domain with the separator \\x00 can only be the last field: move it, or take separator = \",\"".to_owned(),
-            _ => format!("take a literal below `{}`, as `#` or `\\x00`", char::from(lowest)),
-        };
-        format!("`{name}` ends at the literal `{text}`, which is not below the bytes of a domain: {end}")
-    })
+    let text = escaped(literal);
+    match separator {
+        _ if literal[0] < lowest => None,
+        0 => Some(format!(
+            "`{name}` is followed by the literal `{text}`, but a domain whose separator is \\x00 can only be the last field: move it, or \
+             take separator = \",\""
+        )),
+        _ => Some(format!(
+            "`{name}` ends at the literal `{text}`, which is not below the bytes of a domain; take one below `{}`, as `#` or `\\x00`",
+            char::from(lowest)
+        )),
+    }
 }
