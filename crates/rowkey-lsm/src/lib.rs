@@ -1,1 +1,8 @@
-//! .
+//! The embedded persistent engine.
+
+pub mod fragment;
+mod key;
+mod merge;
+#[cfg(test)]
+mod random;
+mod trim;
