@@ -268,10 +268,7 @@ mod tests {
         assert_eq!(encode(&masks, cells, 0), expected);
         let (read_masks, read_cells) = decode(Bytes::from_static(expected)).unwrap();
         assert_eq!(read_masks, masks);
-        assert_eq!(
-            read_cells,
-            [FragmentCell { qualifier: bytes("q"), timestamp_us: 7, value: bytes("v") }]
-        );
+        assert_eq!(read_cells, [FragmentCell { qualifier: bytes("q"), timestamp_us: 7, value: bytes("v") }]);
     }
 
     #[test]

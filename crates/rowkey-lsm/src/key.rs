@@ -101,7 +101,10 @@ pub(crate) fn range_bounds(range: &RowRange) -> (Vec<u8>, Option<Vec<u8>>) {
 
 fn malformed(key: &[u8]) -> Error {
     let shown = key.escape_ascii();
-    Error::new(ErrorKind::Corrupt, format!("`{shown}` is no key of a fragment: restore the store from a backup"))
+    Error::new(
+        ErrorKind::Corrupt,
+        format!("`{shown}` is no key of a fragment: restore the store from a backup"),
+    )
 }
 
 #[cfg(test)]
@@ -134,7 +137,9 @@ mod tests {
         rows.sort();
         let keys: Vec<Bytes> = rows
             .iter()
-            .flat_map(|row| [u64::MAX, 256, 255, 1, 0].map(|sequence| fragment_key(&row_prefix(row), sequence)))
+            .flat_map(|row| {
+                [u64::MAX, 256, 255, 1, 0].map(|sequence| fragment_key(&row_prefix(row), sequence))
+            })
             .collect();
         assert!(keys.windows(2).all(|pair| pair[0] < pair[1]));
     }
@@ -174,6 +179,9 @@ mod tests {
             let _ = split(&bytes);
             let _ = row_of(&bytes.into());
         }
-        assert_eq!(split(b"\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff").unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(
+            split(b"\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff").unwrap_err().kind(),
+            ErrorKind::Corrupt
+        );
     }
 }

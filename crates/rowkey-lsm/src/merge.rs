@@ -66,7 +66,9 @@ impl Ranges {
         // The ranges that it overlaps or touches become one with it.
         let from = self.0.partition_point(|range| range.1.saturating_add(1) < first);
         let to = self.0.partition_point(|range| range.0 <= last.saturating_add(1)).max(from);
-        let merged = self.0[from..to].iter().fold((first, last), |(start, end), range| (start.min(range.0), end.max(range.1)));
+        let merged = self.0[from..to]
+            .iter()
+            .fold((first, last), |(start, end), range| (start.min(range.0), end.max(range.1)));
         self.0.splice(from..to, [merged]);
     }
 
@@ -139,7 +141,10 @@ mod tests {
             for time in 0..24 {
                 assert_eq!(ranges.contain(time as i64), held[time]);
                 for end in time..24 {
-                    assert_eq!(ranges.cover(time as i64, end as i64), held[time..=end].iter().all(|held| *held));
+                    assert_eq!(
+                        ranges.cover(time as i64, end as i64),
+                        held[time..=end].iter().all(|held| *held)
+                    );
                 }
             }
             assert!(ranges.0.windows(2).all(|pair| pair[0].1 + 1 < pair[1].0));
@@ -151,7 +156,8 @@ mod tests {
     }
 
     fn fragment(masks: &[Mask], cells: &[(&str, i64, &str)]) -> Result<Bytes> {
-        let cells = cells.iter().map(|(qualifier, time, value)| (qualifier.as_bytes(), *time, value.as_bytes()));
+        let cells =
+            cells.iter().map(|(qualifier, time, value)| (qualifier.as_bytes(), *time, value.as_bytes()));
         Ok(encode(masks, cells, 0).into())
     }
 
@@ -172,18 +178,29 @@ mod tests {
 
     #[test]
     fn the_newest_fragment_wins_and_masks_hide_only_older_ones() {
-        let column = |first_us, last_us| Mask { qualifier: Some(Bytes::from_static(b"b")), first_us, last_us };
+        let column =
+            |first_us, last_us| Mask { qualifier: Some(Bytes::from_static(b"b")), first_us, last_us };
         check(vec![], &[]);
         check(
-            vec![fragment(&[], &[("b", 2, "new")]), fragment(&[], &[("a", 1, "x"), ("b", 3, "z"), ("b", 2, "old")])],
+            vec![
+                fragment(&[], &[("b", 2, "new")]),
+                fragment(&[], &[("a", 1, "x"), ("b", 3, "z"), ("b", 2, "old")]),
+            ],
             &[("a", 1, "x"), ("b", 3, "z"), ("b", 2, "new")],
         );
         check(
-            vec![fragment(&[column(2, 3)], &[("b", 2, "later")]), fragment(&[], &[("b", 4, "4"), ("b", 3, "3"), ("b", 2, "2")])],
+            vec![
+                fragment(&[column(2, 3)], &[("b", 2, "later")]),
+                fragment(&[], &[("b", 4, "4"), ("b", 3, "3"), ("b", 2, "2")]),
+            ],
             &[("b", 4, "4"), ("b", 2, "later")],
         );
         check(
-            vec![fragment(&[], &[("c", 1, "")]), fragment(&[Mask::FAMILY], &[("a", 1, "stays")]), fragment(&[], &[("a", 9, "")])],
+            vec![
+                fragment(&[], &[("c", 1, "")]),
+                fragment(&[Mask::FAMILY], &[("a", 1, "stays")]),
+                fragment(&[], &[("a", 9, "")]),
+            ],
             &[("a", 1, "stays"), ("c", 1, "")],
         );
     }

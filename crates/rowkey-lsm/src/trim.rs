@@ -21,6 +21,7 @@ use crate::merge::Masks;
 use bytes::Bytes;
 use rowkey_store::{GcRule, Result};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// How much of a row's fragments a compaction sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +56,8 @@ pub(crate) struct Tally {
 
 /// One row, while its fragments pass.
 #[derive(Debug)]
-pub(crate) struct RowTrim<'a> {
-    rule: Option<&'a GcRule>,
+pub(crate) struct RowTrim {
+    rule: Option<Arc<GcRule>>,
     now_us: i64,
     scope: Scope,
     masks: Masks,
@@ -67,8 +68,8 @@ pub(crate) struct RowTrim<'a> {
     fragments: usize,
 }
 
-impl<'a> RowTrim<'a> {
-    pub(crate) fn new(rule: Option<&'a GcRule>, now_us: i64, scope: Scope) -> Self {
+impl RowTrim {
+    pub(crate) fn new(rule: Option<Arc<GcRule>>, now_us: i64, scope: Scope) -> Self {
         Self { rule, now_us, scope, masks: Masks::default(), seen: HashMap::new(), last: None, fragments: 0 }
     }
 
@@ -126,13 +127,14 @@ impl<'a> RowTrim<'a> {
     }
 
     fn takes(&self, column: &Column<'_>, timestamp_us: i64) -> bool {
-        let Some(rule) = self.rule else { return false };
+        let Some(rule) = &self.rule else { return false };
         let nth = match self.scope {
             // What is taken as the newest is taken for its age.
             Scope::Partial => 1,
             Scope::PartialSettled | Scope::Full { .. } => {
                 let seen = column.qualifier.and_then(|qualifier| self.seen.get(qualifier));
-                let newer = seen.map_or(0, |times| times.len() - times.partition_point(|time| *time <= timestamp_us));
+                let newer =
+                    seen.map_or(0, |times| times.len() - times.partition_point(|time| *time <= timestamp_us));
                 column.living + newer as u64
             }
         };
@@ -141,7 +143,7 @@ impl<'a> RowTrim<'a> {
 
     /// What a taken cell leaves behind, the newest of its column that is taken: rules are monotone, so all older ones go as well.
     fn mask_for(&self, value: &Bytes, place: &Place) -> Mask {
-        let by_age = self.rule.is_some_and(|rule| rule.takes(1, place.timestamp_us, self.now_us));
+        let by_age = self.rule.as_ref().is_some_and(|rule| rule.takes(1, place.timestamp_us, self.now_us));
         let qualifier = (!by_age).then(|| value.slice(place.qualifier.clone()));
         Mask { qualifier, first_us: 0, last_us: place.timestamp_us }
     }

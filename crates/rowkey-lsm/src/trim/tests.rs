@@ -32,7 +32,7 @@ fn live(row: &Row, rule: Option<&GcRule>, now_us: i64) -> Vec<FragmentCell> {
 
 /// Trims the fragments for which `seen` answers yes.
 fn trim(row: &Row, rule: Option<&GcRule>, now_us: i64, scope: Scope, seen: &mut dyn FnMut() -> bool) -> Row {
-    let mut state = RowTrim::new(rule, now_us, scope);
+    let mut state = RowTrim::new(rule.cloned().map(Arc::new), now_us, scope);
     let mut tally = Tally::default();
     let mut out = Row::new();
     for (sequence, value) in row {
@@ -72,8 +72,11 @@ fn write(random: &mut Random, row: &mut Row, sequence: u64, rule: Option<&GcRule
         row.insert(0, (sequence, encode(&[Mask::FAMILY], [], 0).into()));
         return false;
     }
-    let column: Vec<i64> =
-        cells_of(row).iter().filter(|cell| cell.qualifier == qualifier).map(|cell| cell.timestamp_us).collect();
+    let column: Vec<i64> = cells_of(row)
+        .iter()
+        .filter(|cell| cell.qualifier == qualifier)
+        .map(|cell| cell.timestamp_us)
+        .collect();
     let hidden = rowkey_store::gc::hidden_from(rule, column.iter().copied(), now_us);
     let last = time + random.below(4) as i64;
     let mut masks = vec![Mask { qualifier: Some(qualifier.clone()), first_us: time, last_us: last }];
@@ -82,7 +85,8 @@ fn write(random: &mut Random, row: &mut Row, sequence: u64, rule: Option<&GcRule
     }
     let killed = |time: &i64| masks.iter().any(|mask| mask.hides(&qualifier, *time));
     let newest_killed = column.iter().copied().find(|time| killed(time));
-    let unsettles = newest_killed.is_some_and(|newest| column.iter().any(|time| *time < newest && !killed(time)));
+    let unsettles =
+        newest_killed.is_some_and(|newest| column.iter().any(|time| *time < newest && !killed(time)));
     if newest_killed.is_some() {
         row.insert(0, (sequence, encode(&masks, [], 0).into()));
     }
@@ -109,7 +113,8 @@ fn no_compaction_of_any_part_of_a_row_changes_what_lives() {
             settled &= !unsettles;
             match random.below(6) {
                 0 => {
-                    trimmed = trim(&trimmed, rule, now_us, Scope::Full { sequence_max: sequence }, &mut || true);
+                    trimmed =
+                        trim(&trimmed, rule, now_us, Scope::Full { sequence_max: sequence }, &mut || true);
                     settled = true;
                 }
                 1..4 => {
@@ -120,7 +125,11 @@ fn no_compaction_of_any_part_of_a_row_changes_what_lives() {
                     let all = share == 1;
                     trimmed = trim(&trimmed, rule, now_us, scope, &mut || all || picks.below(share) > 0);
                     if all {
-                        assert_eq!(trimmed.first().map(|(sequence, _)| *sequence), highest_before, "seed {seed}");
+                        assert_eq!(
+                            trimmed.first().map(|(sequence, _)| *sequence),
+                            highest_before,
+                            "seed {seed}"
+                        );
                     }
                 }
                 _ => {}

@@ -1,0 +1,323 @@
+//! What changes tables, on the committer's thread: each change is one batch of records, published together with its data.
+//!
+//! Keyspaces are made before the batch that names them, and deleted behind the batch that names them no more. A crash between the
+//! two leaves keyspaces that no table names; opening the store deletes them. So no change is ever seen, or found, half done.
+
+use crate::committer::Committer;
+use crate::error;
+use crate::key;
+use crate::meta::{self, TableRecord};
+use crate::state::{Counters, Space, Table, Tablet, space_name};
+use bytes::Bytes;
+use fjall::{KeyspaceCreateOptions, Readable as _};
+use rowkey_store::{
+    DropScope, Error, ErrorKind, FamilyChange, GcRule, Result, RowKey, RowRange, TableConfig, check,
+};
+use std::sync::Arc;
+
+/// Fragments that a drop of rows removes one by one; above that the rows that stay are copied.
+const REMOVED_ONE_BY_ONE_MAX: usize = 100_000;
+
+type Records = Vec<(Vec<u8>, Option<Vec<u8>>)>;
+
+impl Committer {
+    pub(crate) fn create_table(&mut self, name: &str, config: &TableConfig) -> Result<()> {
+        if self.tables.contains_key(name) {
+            return Err(check::table_exists(name));
+        }
+        let config = check::new_table(name, config)?;
+        self.take_on(name, config)
+    }
+
+    fn take_on(&mut self, name: &str, config: TableConfig) -> Result<()> {
+        let starts = std::iter::once(Bytes::new()).chain(config.split_points.iter().cloned());
+        let ends = config.split_points.iter().cloned().map(Some).chain([None]);
+        let mut tablets = Vec::new();
+        for (start, end) in starts.zip(ends) {
+            let spaces = config.families.iter().map(|family| self.new_space(family.gc_rule.as_ref(), true));
+            let spaces = spaces.collect::<Result<_>>()?;
+            tablets.push(Arc::new(Tablet {
+                range: RowRange { start, end },
+                spaces,
+                counters: Arc::default(),
+            }));
+        }
+        let table = Table { name: name.to_owned(), config, tablets };
+        self.switch(name, Some(table), Vec::new())
+    }
+
+    pub(crate) fn drop_table(&mut self, name: &str) -> Result<()> {
+        let table = self.table(name)?;
+        check::drop_table(name, &table.config)?;
+        self.switch(name, None, Vec::new())
+    }
+
+    pub(crate) fn modify_families(&mut self, name: &str, changes: &[FamilyChange]) -> Result<TableConfig> {
+        let old = self.table(name)?;
+        let plan = check::family_changes(name, &old.config, changes)?;
+        let kept = plan.config.families.len() - plan.created.len();
+        let mut sources = Vec::new();
+        for family in &plan.config.families[..kept] {
+            sources.push(check::family_index(&old.config, &family.name)?);
+        }
+        let mut records = Vec::new();
+        let mut rules: Vec<(Space, Option<GcRule>)> = Vec::new();
+        let mut tablets = Vec::new();
+        for tablet in &old.tablets {
+            let mut spaces = Vec::new();
+            for (family, config) in plan.config.families.iter().enumerate() {
+                let Some(&source) = sources.get(family) else {
+                    spaces.push(self.new_space(config.gc_rule.as_ref(), true)?);
+                    continue;
+                };
+                let space = tablet.spaces[source].clone();
+                if old.config.families[source].gc_rule != config.gc_rule {
+                    records.push((meta::space_key(space.id), Some(meta::encode_space(false))));
+                    rules.push((space.clone(), config.gc_rule.clone()));
+                }
+                spaces.push(space);
+            }
+            let (range, counters) = (tablet.range.clone(), Arc::clone(&tablet.counters));
+            tablets.push(Arc::new(Tablet { range, spaces, counters }));
+        }
+        // While the change is under way nothing is taken: neither by a rule that is given up nor by one that a crash undoes.
+        for (space, _) in &rules {
+            space.policy.unsettle();
+            space.policy.rule.store(None);
+        }
+        let mut table = Table { name: name.to_owned(), config: plan.config, tablets };
+        table.note_split_points();
+        let config = table.config.clone();
+        self.switch(name, Some(table), records)?;
+        for (space, rule) in rules {
+            space.policy.rule.store(rule.map(Arc::new));
+            space.policy.touch();
+        }
+        Ok(config)
+    }
+
+    pub(crate) fn annotate_table(&mut self, name: &str, key: &str, content: Option<Bytes>) -> Result<()> {
+        let old = self.table(name)?;
+        check::annotation(name, key, content.as_ref())?;
+        let mut table = Table::clone(&old);
+        match content {
+            Some(content) => drop(table.config.annotations.insert(key.to_owned(), content)),
+            None => drop(table.config.annotations.remove(key)),
+        }
+        self.switch(name, Some(table), Vec::new())
+    }
+
+    pub(crate) fn protect_table(&mut self, name: &str, protected: bool) -> Result<()> {
+        let mut table = Table::clone(&*self.table(name)?);
+        table.config.deletion_protection = protected;
+        self.switch(name, Some(table), Vec::new())
+    }
+
+    pub(crate) fn drop_rows(&mut self, name: &str, scope: &DropScope) -> Result<()> {
+        let old = self.table(name)?;
+        check::drop_scope(name, scope)?;
+        let dropped = match scope {
+            DropScope::All => RowRange::all(),
+            DropScope::Prefix(prefix) => RowRange::prefix(prefix),
+        };
+        let mut table = Table::clone(&old);
+        let mut removed = Vec::new();
+        for index in old.tablets_of(&dropped) {
+            let tablet = &old.tablets[index];
+            let kept = kept_of(&tablet.range, &dropped);
+            if !kept.is_empty()
+                && let Some(keys) = self.few_keys(tablet, &dropped, REMOVED_ONE_BY_ONE_MAX)?
+            {
+                removed.extend(keys);
+                continue;
+            }
+            let spaces = self.copies(tablet, &kept)?;
+            let (range, counters) = (tablet.range.clone(), Arc::clone(&tablet.counters));
+            table.tablets[index] = Arc::new(Tablet { range, spaces, counters });
+        }
+        let removed = removed.into_iter().map(|(space, key)| (space.keyspace, key, None)).collect();
+        self.switch_with(name, Some(table), Vec::new(), removed)
+    }
+
+    /// The keys of all fragments of the rows, unless they are too many.
+    fn few_keys(
+        &self,
+        tablet: &Tablet,
+        rows: &RowRange,
+        keys_max: usize,
+    ) -> Result<Option<Vec<(Space, Bytes)>>> {
+        let mut keys = Vec::new();
+        for space in &tablet.spaces {
+            let (start, end) = key::range_bounds(rows);
+            let pairs = match end {
+                Some(end) => self.snapshot.range(&space.keyspace, start..end),
+                None => self.snapshot.range(&space.keyspace, start..),
+            };
+            for pair in pairs {
+                if keys.len() == keys_max {
+                    return Ok(None);
+                }
+                let key = pair.key().map_err(|error| self.read_error(error))?;
+                keys.push((space.clone(), key.into()));
+            }
+        }
+        Ok(Some(keys))
+    }
+
+    pub(crate) fn split_tablet(&mut self, name: &str, at: &RowKey) -> Result<()> {
+        let old = self.table(name)?;
+        check::split_point(name, at)?;
+        let index = old.tablet_of(at);
+        let tablet = &old.tablets[index];
+        if tablet.range.start == *at {
+            return Ok(());
+        }
+        let mut table = Table::clone(&old);
+        let lower = RowRange { start: tablet.range.start.clone(), end: Some(at.clone()) };
+        let upper = RowRange { start: at.clone(), end: tablet.range.end.clone() };
+        let mut halves = Vec::new();
+        for range in [lower, upper] {
+            let spaces = self.copies(tablet, std::slice::from_ref(&range))?;
+            halves.push(Arc::new(Tablet { range, spaces, counters: Arc::default() }));
+        }
+        table.tablets.splice(index..=index, halves);
+        table.note_split_points();
+        self.switch(name, Some(table), Vec::new())
+    }
+
+    /// New keyspaces with the fragments of these rows of a tablet.
+    fn copies(&mut self, tablet: &Tablet, ranges: &[RowRange]) -> Result<Vec<Space>> {
+        let mut copies = Vec::new();
+        for space in &tablet.spaces {
+            let rule = space.policy.rule.load_full();
+            let copy = self.new_space(rule.as_deref(), space.policy.is_settled())?;
+            self.copy_into(space, &copy, ranges)?;
+            copies.push(copy);
+        }
+        Ok(copies)
+    }
+
+    fn copy_into(&self, from: &Space, to: &Space, ranges: &[RowRange]) -> Result<()> {
+        let failed = |error| error::of_fjall(&self.shared.path, "writing", error);
+        let mut ingestion = to.keyspace.start_ingestion().map_err(failed)?;
+        for range in ranges {
+            let (start, end) = key::range_bounds(range);
+            let pairs = match end {
+                Some(end) => self.snapshot.range(&from.keyspace, start..end),
+                None => self.snapshot.range(&from.keyspace, start..),
+            };
+            for pair in pairs {
+                let (key, value) = pair.into_inner().map_err(|error| self.read_error(error))?;
+                ingestion.write(key, value).map_err(failed)?;
+            }
+        }
+        ingestion.finish().map_err(failed)
+    }
+
+    fn read_error(&self, error: fjall::Error) -> Error {
+        error::of_fjall(&self.shared.path, "reading", error)
+    }
+
+    /// A new keyspace, which nothing names yet.
+    pub(crate) fn new_space(&mut self, rule: Option<&GcRule>, settled: bool) -> Result<Space> {
+        self.counters.space += 1;
+        let id = self.counters.space;
+        let name = space_name(id);
+        let policy = self.shared.registry.policy(&name);
+        policy.rule.store(rule.cloned().map(Arc::new));
+        policy.set_settled(settled);
+        let memtable_bytes = self.shared.options.memtable_bytes;
+        let options = || KeyspaceCreateOptions::default().max_memtable_size(memtable_bytes);
+        let keyspace = self
+            .db
+            .keyspace(&name, options)
+            .map_err(|error| error::of_fjall(&self.shared.path, "making files in", error))?;
+        Ok(Space { id, keyspace, policy })
+    }
+
+    fn switch(&mut self, name: &str, table: Option<Table>, records: Records) -> Result<()> {
+        self.switch_with(name, table, records, Vec::new())
+    }
+
+    /// Puts a table in the place of the one of this name, in one batch with the records and pairs, and deletes what is no longer named.
+    fn switch_with(
+        &mut self,
+        name: &str,
+        table: Option<Table>,
+        mut records: Records,
+        pairs: Vec<(fjall::Keyspace, Bytes, Option<Bytes>)>,
+    ) -> Result<()> {
+        let old = self.tables.get(name).cloned();
+        let old_spaces = old.iter().flat_map(|table| spaces_of(table)).collect::<Vec<_>>();
+        let new_spaces = table.iter().flat_map(spaces_of).collect::<Vec<_>>();
+        let gone = difference(&old_spaces, &new_spaces);
+        let made = difference(&new_spaces, &old_spaces);
+        records.extend(gone.iter().map(|space| (meta::space_key(space.id), None)));
+        records.extend(
+            made.iter().map(|space| {
+                (meta::space_key(space.id), Some(meta::encode_space(space.policy.is_settled())))
+            }),
+        );
+        let record = table.as_ref().map(|table| {
+            let spaces =
+                table.tablets.iter().map(|tablet| tablet.spaces.iter().map(|space| space.id).collect());
+            meta::encode_table(&TableRecord { config: table.config.clone(), spaces: spaces.collect() })
+        });
+        records.push((meta::table_key(name), record));
+        let before = Arc::clone(&self.tables);
+        let tables = Arc::make_mut(&mut self.tables);
+        match table {
+            Some(table) => drop(tables.insert(name.to_owned(), Arc::new(table))),
+            None => drop(tables.remove(name)),
+        }
+        if let Err(error) = self.commit_pairs(records, pairs, true) {
+            self.tables = before;
+            self.delete_spaces(made);
+            return Err(error);
+        }
+        self.delete_spaces(gone);
+        Ok(())
+    }
+
+    /// Deletes keyspaces that no table names. A failure leaves files that the next opening deletes.
+    fn delete_spaces(&self, spaces: Vec<Space>) {
+        for space in spaces {
+            self.shared.registry.forget(&space_name(space.id));
+            let _ = self.db.delete_keyspace(space.keyspace);
+        }
+    }
+
+    /// Cuts tablets that have grown too large.
+    pub(crate) fn split_large_tablets(&mut self) {}
+}
+
+fn spaces_of(table: &Table) -> Vec<Space> {
+    table.tablets.iter().flat_map(|tablet| tablet.spaces.iter().cloned()).collect()
+}
+
+fn difference(of: &[Space], without: &[Space]) -> Vec<Space> {
+    let ids: std::collections::HashSet<u64> = without.iter().map(|space| space.id).collect();
+    of.iter().filter(|space| !ids.contains(&space.id)).cloned().collect()
+}
+
+/// The parts of a range that lie outside of `dropped`.
+fn kept_of(range: &RowRange, dropped: &RowRange) -> Vec<RowRange> {
+    let before = RowRange { start: Bytes::new(), end: Some(dropped.start.clone()) };
+    let behind = dropped.end.clone().map(|start| RowRange { start, end: None });
+    [Some(before), behind].into_iter().flatten().filter_map(|part| range.intersection(&part)).collect()
+}
+
+/// The error for a table without a keyspace that it names.
+pub(crate) fn missing_space(path: &std::path::Path, table: &str, id: u64) -> Error {
+    let message = format!(
+        "the store at {}: keyspace {} of table `{table}` is missing in its folder `data`: restore the table from a backup",
+        path.display(),
+        space_name(id)
+    );
+    Error::new(ErrorKind::Corrupt, message)
+}
+
+/// Counters of a tablet that was not touched yet.
+pub(crate) fn no_counters() -> Arc<Counters> {
+    Arc::default()
+}

@@ -1,0 +1,511 @@
+//! The one thread that writes. It takes all requests that wait, puts what they write into one batch (a *group*), commits it, opens a
+//! snapshot, publishes it together with the tables of that moment, and only then answers.
+//!
+//! That is the group commit that fjall has not; it makes "acknowledged" mean "seen by the next read"; and it keeps readers from
+//! fjall's own `snapshot()`, which can show half a batch if a flush ends at the wrong moment. Reads that decide about writes (deletes,
+//! conditional writes, read-modify-write) happen here as well, in the order of the queue, so they need no locks.
+
+use crate::error;
+use crate::fragment::FragmentCell;
+use crate::key;
+use crate::merge::merge;
+use crate::meta::{self, CountersRecord};
+use crate::raw;
+use crate::shared::{Shared, SideFile};
+use crate::state::{Counters, Published, Space, Table, Tables};
+use crate::write::{RowWrite, fold, fold_cells, fold_sets};
+use bytes::Bytes;
+use fjall::{Database, Keyspace, PersistMode, Readable as _};
+use rowkey_store::select::{Selector, StoredCell};
+use rowkey_store::{
+    Cell, CheckAndMutate, Durability, Error, Mutation, ReadModifyWrite, Result, Row, RowKey, RowMutation,
+    Timestamp, check, read_modify_write,
+};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender};
+
+/// Bytes of keys and values from which on a group is committed, whoever waits.
+const GROUP_BYTES_MAX: u64 = 8 << 20;
+
+/// Where an answer goes. Nobody may be there any more.
+pub(crate) type Reply<T> = SyncSender<Result<T>>;
+
+/// A row, perhaps folded already on the caller's thread.
+pub(crate) struct PreparedRow {
+    pub(crate) row: RowMutation,
+    /// `None`: the row must be read first.
+    pub(crate) folded: Result<Option<RowWrite>>,
+}
+
+/// Something to do on the committer's thread.
+pub(crate) type Job = Box<dyn FnOnce(&mut Committer) + Send>;
+
+/// What waits in the queue.
+pub(crate) enum Request {
+    Mutate {
+        table: Arc<Table>,
+        rows: Vec<PreparedRow>,
+        durability: Durability,
+        reply: Reply<Vec<Result<()>>>,
+    },
+    CheckAndMutate {
+        table: String,
+        request: CheckAndMutate,
+        reply: Reply<bool>,
+    },
+    ReadModifyWrite {
+        table: String,
+        key: RowKey,
+        rules: Vec<ReadModifyWrite>,
+        timestamp: Timestamp,
+        reply: Reply<Row>,
+    },
+    Sync {
+        reply: Reply<()>,
+    },
+    Run(Job),
+    Stop,
+}
+
+/// An answer that waits for the commit of its group.
+enum Answer {
+    /// Results from this index on are of this group.
+    Mutate {
+        results: Vec<Result<()>>,
+        from: usize,
+        reply: Reply<Vec<Result<()>>>,
+    },
+    CheckAndMutate {
+        matched: bool,
+        reply: Reply<bool>,
+    },
+    ReadModifyWrite {
+        row: Row,
+        reply: Reply<Row>,
+    },
+    Sync {
+        reply: Reply<()>,
+    },
+}
+
+#[derive(Default)]
+struct Group {
+    writes: Vec<(Space, Bytes, Bytes)>,
+    bytes: u64,
+    sync: bool,
+    /// Keyspaces that are no longer settled.
+    unsettled: Vec<u64>,
+    answers: Vec<Answer>,
+    /// The fragments in `writes` by keyspace and row, oldest first, and how many of `writes` are in it: made when a request
+    /// must read a row.
+    index: HashMap<(u64, Bytes), Vec<Bytes>>,
+    indexed: usize,
+}
+
+/// See the top of this file.
+pub(crate) struct Committer {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) db: Database,
+    pub(crate) meta: Keyspace,
+    pub(crate) tables: Arc<Tables>,
+    pub(crate) counters: CountersRecord,
+    pub(crate) side: SideFile,
+    group: Group,
+    /// What is published.
+    pub(crate) snapshot: fjall::Snapshot,
+    stopped: bool,
+}
+
+impl Committer {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        db: Database,
+        meta: Keyspace,
+        tables: Arc<Tables>,
+        counters: CountersRecord,
+        side: SideFile,
+    ) -> Self {
+        let snapshot = shared.published.load().snapshot.clone();
+        Self { shared, db, meta, tables, counters, side, group: Group::default(), snapshot, stopped: false }
+    }
+
+    /// Works until it is told to stop or nobody is left to ask.
+    pub(crate) fn run(mut self, queue: &Receiver<Request>) {
+        let mut open = true;
+        while open {
+            let Ok(mut request) = queue.recv() else { break };
+            loop {
+                open = self.take(request);
+                if !open || self.group.bytes >= GROUP_BYTES_MAX {
+                    break;
+                }
+                match queue.try_recv() {
+                    Ok(next) => request = next,
+                    Err(_) => break,
+                }
+            }
+            self.commit();
+            self.split_large_tablets();
+        }
+        self.close();
+    }
+
+    /// Answers whether to go on.
+    fn take(&mut self, request: Request) -> bool {
+        match request {
+            Request::Mutate { table, rows, durability, reply } => {
+                self.mutate(&table, rows, durability, reply)
+            }
+            Request::CheckAndMutate { table, request, reply } => {
+                match self.check_and_mutate(&table, &request) {
+                    Ok(matched) => self.group.answers.push(Answer::CheckAndMutate { matched, reply }),
+                    Err(error) => drop(reply.send(Err(error))),
+                }
+            }
+            Request::ReadModifyWrite { table, key, rules, timestamp, reply } => {
+                match self.read_modify_write(&table, &key, &rules, timestamp) {
+                    Ok(row) => self.group.answers.push(Answer::ReadModifyWrite { row, reply }),
+                    Err(error) => drop(reply.send(Err(error))),
+                }
+            }
+            Request::Sync { reply } => {
+                self.group.sync = true;
+                self.group.answers.push(Answer::Sync { reply });
+            }
+            Request::Run(job) => {
+                self.commit();
+                job(self);
+            }
+            Request::Stop => return false,
+        }
+        true
+    }
+
+    pub(crate) fn table(&self, table: &str) -> Result<Arc<Table>> {
+        self.tables.get(table).cloned().ok_or_else(|| check::table_missing(table))
+    }
+
+    fn now_us(&self) -> i64 {
+        self.shared.options.clock.now_us()
+    }
+
+    fn mutate(
+        &mut self,
+        prepared_for: &Arc<Table>,
+        rows: Vec<PreparedRow>,
+        durability: Durability,
+        reply: Reply<Vec<Result<()>>>,
+    ) {
+        let table = match self.table(&prepared_for.name) {
+            Ok(table) if !self.stopped => table,
+            Ok(_) => return drop(reply.send(Err(error::stopped(&self.shared.path)))),
+            Err(error) => return drop(reply.send(Err(error))),
+        };
+        self.group.sync |= durability == Durability::Synced;
+        let mut results: Vec<Result<()>> = Vec::with_capacity(rows.len());
+        let mut from = 0;
+        for PreparedRow { row, folded } in rows {
+            let result = match folded {
+                // The table is as it was when the row was folded.
+                Ok(Some(write)) if Arc::ptr_eq(&table, prepared_for) => {
+                    self.push(&table, &row.key, write);
+                    Ok(())
+                }
+                _ => check::row_mutation(&table.name, &table.config, &row)
+                    .and_then(|()| self.apply(&table, &row.key, &row.mutations)),
+            };
+            results.push(result);
+            if self.group.bytes >= GROUP_BYTES_MAX {
+                if !self.commit() {
+                    fail(&mut results[from..], &self.shared);
+                }
+                from = results.len();
+                self.group.sync |= durability == Durability::Synced;
+            }
+        }
+        self.group.answers.push(Answer::Mutate { results, from, reply });
+    }
+
+    /// Applies checked mutations of one row to the group.
+    fn apply(&mut self, table: &Arc<Table>, row: &[u8], mutations: &[Mutation]) -> Result<()> {
+        if self.stopped {
+            return Err(error::stopped(&self.shared.path));
+        }
+        let write = match fold_sets(table, row, mutations, self.now_us())? {
+            Some(write) => write,
+            None => self.fold(table, row, mutations)?,
+        };
+        self.push(table, row, write);
+        Ok(())
+    }
+
+    fn fold(&mut self, table: &Arc<Table>, row: &[u8], mutations: &[Mutation]) -> Result<RowWrite> {
+        let tablet = Arc::clone(&table.tablets[table.tablet_of(row)]);
+        let now_us = self.now_us();
+        let write =
+            fold(table, row, mutations, now_us, |family| self.read_family(&tablet.spaces[family], row))?;
+        if write.unsettled.is_empty() {
+            return Ok(write);
+        }
+        // The flag goes down before the clock is read for good: see `Policy`.
+        for &family in &write.unsettled {
+            let space = &tablet.spaces[family];
+            if space.policy.is_settled() {
+                self.group.unsettled.push(space.id);
+            }
+            space.policy.unsettle();
+        }
+        let now_us = self.now_us();
+        fold(table, row, mutations, now_us, |family| self.read_family(&tablet.spaces[family], row))
+    }
+
+    /// Puts a row's fragments into the group, under the next sequence number.
+    fn push(&mut self, table: &Table, row: &[u8], write: RowWrite) {
+        if write.fragments.is_empty() {
+            return;
+        }
+        self.counters.sequence += 1;
+        let tablet = &table.tablets[table.tablet_of(row)];
+        let key = key::fragment_key(&write.prefix, self.counters.sequence);
+        Counters::add(&tablet.counters.writes, 1);
+        Counters::add(&tablet.counters.bytes_written, write.bytes);
+        self.group.bytes += write.bytes;
+        for (family, fragment) in write.fragments {
+            self.group.writes.push((tablet.spaces[family].clone(), key.clone(), fragment));
+        }
+    }
+
+    /// The cells of a row's family, those of the open group included.
+    fn read_family(&mut self, space: &Space, row: &[u8]) -> Result<Vec<FragmentCell>> {
+        self.group.index_writes();
+        let (start, end) = key::row_bounds(row);
+        let in_group = self.group.index.get(&(space.id, start.clone().into()));
+        let newer = in_group.into_iter().flat_map(|fragments| fragments.iter().rev().cloned().map(Ok));
+        let path = &self.shared.path;
+        let older = self.snapshot.range(&space.keyspace, start..end).map(|guard| {
+            guard.value().map(Bytes::from).map_err(|error| error::of_fjall(path, "reading", error))
+        });
+        merge(newer.chain(older))
+    }
+
+    fn check_and_mutate(&mut self, table: &str, request: &CheckAndMutate) -> Result<bool> {
+        let table = self.table(table)?;
+        check::check_and_mutate(&table.name, &table.config, request)?;
+        let predicate = request.predicate.as_ref();
+        let selector =
+            Selector::of_predicate(&table.name, &table.config, &request.columns, predicate, self.now_us())?;
+        let tablet = Arc::clone(&table.tablets[table.tablet_of(&request.key)]);
+        let mut cells = Vec::new();
+        for (family, space) in tablet.spaces.iter().enumerate() {
+            if selector.wanted(family) != rowkey_store::select::Wanted::Nothing {
+                let of_family = self.read_family(space, &request.key)?;
+                cells.extend(of_family.into_iter().map(|cell| stored(family, cell)));
+            }
+        }
+        let matched = selector.row(request.key.clone(), cells).is_some();
+        let mutations = if matched { &request.then } else { &request.otherwise };
+        self.apply(&table, &request.key, mutations)?;
+        self.group.sync = true;
+        Ok(matched)
+    }
+
+    fn read_modify_write(
+        &mut self,
+        table: &str,
+        row: &RowKey,
+        rules: &[ReadModifyWrite],
+        timestamp: Timestamp,
+    ) -> Result<Row> {
+        if self.stopped {
+            return Err(error::stopped(&self.shared.path));
+        }
+        let table = self.table(table)?;
+        let tablet = Arc::clone(&table.tablets[table.tablet_of(row)]);
+        let now_us = self.now_us();
+        let newest = |family: usize, qualifier: &Bytes| {
+            let cells = self.read_family(&tablet.spaces[family], row)?;
+            // The newest one is alive unless the rule takes it for its age.
+            let rule = table.config.families[family].gc_rule.as_ref();
+            let cell = cells.into_iter().find(|cell| cell.qualifier == *qualifier);
+            let cell = cell.filter(|cell| !rule.is_some_and(|rule| rule.takes(1, cell.timestamp_us, now_us)));
+            Ok(cell.map(|cell| (cell.timestamp_us, cell.value)))
+        };
+        let cells =
+            read_modify_write::new_cells(&table.name, &table.config, row, rules, timestamp, now_us, newest)?;
+        let parts =
+            cells.iter().map(|cell| (cell.family, &cell.qualifier[..], cell.timestamp_us, &cell.value[..]));
+        let write = fold_cells(row, parts.collect());
+        self.push(&table, row, write);
+        self.group.sync = true;
+        let cells = cells.into_iter().map(|cell| Cell {
+            family: Arc::from(table.config.families[cell.family].name.as_str()),
+            qualifier: cell.qualifier,
+            timestamp_us: cell.timestamp_us,
+            value: cell.value,
+            labels: Vec::new(),
+        });
+        Ok(Row { key: row.clone(), cells: cells.collect() })
+    }
+
+    /// Commits the open group, publishes, answers. Says whether it is written.
+    pub(crate) fn commit(&mut self) -> bool {
+        let mut group = std::mem::take(&mut self.group);
+        let answers = std::mem::take(&mut group.answers);
+        let outcome = if group.writes.is_empty() && group.unsettled.is_empty() {
+            if group.sync { self.persist() } else { Ok(()) }
+        } else {
+            self.commit_writes(group)
+        };
+        let written = outcome.is_ok();
+        for answer in answers {
+            answer.send(written, &self.shared);
+        }
+        written
+    }
+
+    fn commit_writes(&mut self, group: Group) -> Result<()> {
+        if self.stopped {
+            return Err(error::stopped(&self.shared.path));
+        }
+        self.wait_for_workers(&group)?;
+        let records =
+            group.unsettled.iter().map(|id| (meta::space_key(*id), Some(meta::encode_space(false))));
+        let records = records.collect::<Vec<_>>();
+        let pairs = group.writes.into_iter().map(|(space, key, value)| {
+            space.policy.touch();
+            (space.keyspace, key, Some(value))
+        });
+        self.commit_pairs(records, pairs.collect(), group.sync)
+    }
+
+    /// Commits records and pairs as one batch and publishes the result. A value of `None` removes.
+    pub(crate) fn commit_pairs(
+        &mut self,
+        records: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+        pairs: Vec<(Keyspace, Bytes, Option<Bytes>)>,
+        sync: bool,
+    ) -> Result<()> {
+        if self.stopped {
+            return Err(error::stopped(&self.shared.path));
+        }
+        self.counters.group += 1;
+        let mode = if sync { PersistMode::SyncData } else { PersistMode::Buffer };
+        let mut batch = self.db.batch().durability(Some(mode));
+        for (keyspace, key, value) in pairs {
+            match value {
+                Some(value) => batch.insert(&keyspace, key, value),
+                None => batch.remove(&keyspace, key),
+            }
+        }
+        for (key, value) in records {
+            match value {
+                Some(value) => batch.insert(&self.meta, key, value),
+                None => batch.remove(&self.meta, key),
+            }
+        }
+        batch.insert(&self.meta, meta::COUNTERS_KEY, meta::encode_counters(self.counters));
+        if let Err(error) = batch.commit() {
+            return Err(self.stop(error));
+        }
+        if sync {
+            self.side.note(self.counters.group);
+        }
+        self.publish();
+        Ok(())
+    }
+
+    /// Shows readers what is committed.
+    pub(crate) fn publish(&mut self) {
+        self.snapshot = self.db.snapshot();
+        let published = Published { snapshot: self.snapshot.clone(), tables: Arc::clone(&self.tables) };
+        self.shared.published.store(Arc::new(published));
+    }
+
+    fn persist(&mut self) -> Result<()> {
+        match self.db.persist(PersistMode::SyncData) {
+            Ok(()) => {
+                self.side.note(self.counters.group);
+                Ok(())
+            }
+            Err(error) => Err(self.stop(error)),
+        }
+    }
+
+    /// A write failed: fjall takes no more of them, so nothing here does.
+    fn stop(&mut self, error: fjall::Error) -> Error {
+        self.stopped = true;
+        error::of_fjall(&self.shared.path, "writing", error)
+    }
+
+    /// Waits while files are written more slowly than memory fills.
+    fn wait_for_workers(&mut self, group: &Group) -> Result<()> {
+        let mut last = None;
+        for (space, _, _) in &group.writes {
+            if last == Some(space.id) {
+                continue;
+            }
+            last = Some(space.id);
+            let mut waited = 0u32;
+            while raw::is_behind(&space.keyspace) {
+                waited += 1;
+                if waited.is_multiple_of(16) && !raw::takes_writes(&self.db) {
+                    self.stopped = true;
+                    return Err(error::stopped(&self.shared.path));
+                }
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        }
+        Ok(())
+    }
+
+    fn close(mut self) {
+        self.commit();
+        if !self.stopped {
+            // Buffered writes of a store that is closed in order are not lost either.
+            let _ = self.persist();
+        }
+    }
+}
+
+impl Group {
+    fn index_writes(&mut self) {
+        for (space, key, value) in &self.writes[self.indexed..] {
+            let prefix = key.slice(..key.len() - 8);
+            self.index.entry((space.id, prefix)).or_default().push(value.clone());
+        }
+        self.indexed = self.writes.len();
+    }
+}
+
+impl Answer {
+    fn send(self, written: bool, shared: &Shared) {
+        let failed = || error::stopped(&shared.path);
+        match self {
+            Self::Mutate { mut results, from, reply } => {
+                if !written {
+                    fail(&mut results[from..], shared);
+                }
+                drop(reply.send(Ok(results)));
+            }
+            Self::CheckAndMutate { matched, reply } => {
+                drop(reply.send(if written { Ok(matched) } else { Err(failed()) }));
+            }
+            Self::ReadModifyWrite { row, reply } => {
+                drop(reply.send(if written { Ok(row) } else { Err(failed()) }))
+            }
+            Self::Sync { reply } => drop(reply.send(if written { Ok(()) } else { Err(failed()) })),
+        }
+    }
+}
+
+/// What was to be written is not.
+fn fail(results: &mut [Result<()>], shared: &Shared) {
+    for result in results.iter_mut().filter(|result| result.is_ok()) {
+        *result = Err(error::stopped(&shared.path));
+    }
+}
+
+fn stored(family: usize, cell: FragmentCell) -> StoredCell {
+    StoredCell { family, qualifier: cell.qualifier, timestamp_us: cell.timestamp_us, value: cell.value }
+}

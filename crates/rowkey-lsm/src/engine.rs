@@ -1,0 +1,251 @@
+//! The engine as callers see it: requests go to the committer, reads go to the published state.
+
+use crate::committer::{Committer, PreparedRow, Reply, Request};
+use crate::error;
+use crate::open::{self, Opened};
+use crate::options::Options;
+use crate::read::LsmSnapshot;
+use crate::shared::Shared;
+use crate::state::{Published, Table};
+use crate::write::fold_sets;
+use arc_swap::ArcSwap;
+use bytes::Bytes;
+use rowkey_store::{
+    CheckAndMutate, DropScope, Durability, Engine, FamilyChange, GarbageReport, KeySample, ReadModifyWrite,
+    Result, Row, RowKey, RowMutation, Snapshot, TableConfig, TabletInfo, Timestamp, check,
+};
+use std::fs::File;
+use std::path::Path;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// Requests that wait at most; callers wait for a place.
+const QUEUE_MAX: usize = 1024;
+
+/// The embedded store in one folder. One process at a time has it open; any number of threads use it.
+///
+/// ```
+/// use rowkey_lsm::{LsmEngine, Options};
+/// use rowkey_store::EngineExt as _;
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = LsmEngine::open(&folder.path().join("data"), Options { create: true, ..Options::default() })?;
+/// engine.create("readings", &[("m", "maxversions=1")])?;
+/// engine.set_cells("readings", b"truck#7", &[("m", b"speed", 1_000, b"81")])?;
+/// let row = engine.read_row("readings", b"truck#7")?.expect("it was written");
+/// assert_eq!(row.cells[0].value, "81");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct LsmEngine {
+    pub(crate) shared: Arc<Shared>,
+    queue: SyncSender<Request>,
+    threads: Mutex<Threads>,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+struct Threads {
+    committer: Option<JoinHandle<()>>,
+    lock: Option<File>,
+}
+
+impl LsmEngine {
+    /// Opens the store at `path`, a folder.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`: there is none, and it is not to be created. `Invalid`: the folder holds something else. `Conflict`: another process
+    /// has it open. `Corrupt`: a file is damaged or of another format version. `Unavailable`: no permission, no space.
+    pub fn open(path: &Path, options: Options) -> Result<Self> {
+        let Opened { lock, db, meta, registry, tables, counters, side, warnings } =
+            open::open(path, &options)?;
+        let tables = Arc::new(tables);
+        let published =
+            ArcSwap::from_pointee(Published { snapshot: db.snapshot(), tables: Arc::clone(&tables) });
+        let shared = Arc::new(Shared { path: Arc::from(path), options, registry, published });
+        let (queue, requests) = sync_channel(QUEUE_MAX);
+        let committer = Committer::new(Arc::clone(&shared), db, meta, tables, counters, side);
+        let thread = std::thread::Builder::new()
+            .name("rowkey-committer".to_owned())
+            .spawn(move || committer.run(&requests))
+            .map_err(|error| error::of_io(path, "starting a thread for", error))?;
+        let threads = Mutex::new(Threads { committer: Some(thread), lock: Some(lock) });
+        Ok(Self { shared, queue, threads, warnings })
+    }
+
+    /// What was found on opening that somebody should know, such as acknowledged writes that the log lost.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The folder of the store.
+    pub fn path(&self) -> &Path {
+        &self.shared.path
+    }
+
+    /// Writes what waits, puts it on disk, and gives the store free. Later requests are `Unavailable`. Reads that are under way go on,
+    /// and keep the store from being opened again until they end.
+    pub fn close(&self) {
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = self.queue.send(Request::Stop);
+        if let Some(thread) = threads.committer.take() {
+            let _ = thread.join();
+        }
+        // The published state holds keyspaces, and those hold fjall's lock.
+        let published = self.shared.published.load_full();
+        let snapshot = published.snapshot.clone();
+        self.shared.published.store(Arc::new(Published { snapshot, tables: Arc::default() }));
+        threads.lock = None;
+    }
+
+    fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T> {
+        let (reply, answer) = sync_channel(1);
+        let closed = || error::closed(&self.shared.path);
+        self.queue.send(request(reply)).map_err(|_| closed())?;
+        answer.recv().map_err(|_| closed())?
+    }
+
+    /// Runs a job on the committer's thread.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Committer) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.ask(|reply| Request::Run(Box::new(move |committer| drop(reply.send(job(committer))))))
+    }
+
+    pub(crate) fn table(&self, table: &str) -> Result<(Arc<Published>, Arc<Table>)> {
+        let published = self.shared.published.load_full();
+        match published.tables.get(table).cloned() {
+            Some(table) => Ok((published, table)),
+            None => Err(self.missing(table)),
+        }
+    }
+
+    fn missing(&self, table: &str) -> rowkey_store::Error {
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        if threads.committer.is_none() {
+            error::closed(&self.shared.path)
+        } else {
+            check::table_missing(table)
+        }
+    }
+}
+
+impl Drop for LsmEngine {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Engine for LsmEngine {
+    fn description(&self) -> String {
+        format!("the embedded store at {}", self.shared.path.display())
+    }
+
+    fn create_table(&self, table: &str, config: &TableConfig) -> Result<()> {
+        let (table, config) = (table.to_owned(), config.clone());
+        self.run(move |committer| committer.create_table(&table, &config))
+    }
+
+    fn drop_table(&self, table: &str) -> Result<()> {
+        let table = table.to_owned();
+        self.run(move |committer| committer.drop_table(&table))
+    }
+
+    fn list_tables(&self) -> Result<Vec<String>> {
+        Ok(self.shared.published.load().tables.keys().cloned().collect())
+    }
+
+    fn table_config(&self, table: &str) -> Result<TableConfig> {
+        Ok(self.table(table)?.1.config.clone())
+    }
+
+    fn modify_families(&self, table: &str, changes: &[FamilyChange]) -> Result<TableConfig> {
+        let (table, changes) = (table.to_owned(), changes.to_vec());
+        self.run(move |committer| committer.modify_families(&table, &changes))
+    }
+
+    fn annotate_table(&self, table: &str, name: &str, content: Option<Bytes>) -> Result<()> {
+        let (table, name) = (table.to_owned(), name.to_owned());
+        self.run(move |committer| committer.annotate_table(&table, &name, content))
+    }
+
+    fn protect_table(&self, table: &str, protected: bool) -> Result<()> {
+        let table = table.to_owned();
+        self.run(move |committer| committer.protect_table(&table, protected))
+    }
+
+    fn mutate_rows(
+        &self,
+        table: &str,
+        rows: Vec<RowMutation>,
+        durability: Durability,
+    ) -> Result<Vec<Result<()>>> {
+        let (_, table) = self.table(table)?;
+        check::mutate_rows(&table.name, &rows)?;
+        // Checked and folded here, so that the committer has less to do; it does it again if the table changes meanwhile.
+        let now_us = self.shared.options.clock.now_us();
+        let prepare = |row: RowMutation| {
+            let folded = check::row_mutation(&table.name, &table.config, &row)
+                .and_then(|()| fold_sets(&table, &row.key, &row.mutations, now_us));
+            PreparedRow { row, folded }
+        };
+        let rows = rows.into_iter().map(prepare).collect();
+        self.ask(|reply| Request::Mutate { table, rows, durability, reply })
+    }
+
+    fn check_and_mutate_row(&self, table: &str, request: &CheckAndMutate) -> Result<bool> {
+        let (table, request) = (table.to_owned(), request.clone());
+        self.ask(|reply| Request::CheckAndMutate { table, request, reply })
+    }
+
+    fn read_modify_write_row(
+        &self,
+        table: &str,
+        key: &RowKey,
+        rules: &[ReadModifyWrite],
+        timestamp: Timestamp,
+    ) -> Result<Row> {
+        let (table, key, rules) = (table.to_owned(), key.clone(), rules.to_vec());
+        self.ask(|reply| Request::ReadModifyWrite { table, key, rules, timestamp, reply })
+    }
+
+    fn snapshot(&self, table: &str) -> Result<Arc<dyn Snapshot>> {
+        let (published, table) = self.table(table)?;
+        let (clock, path) = (Arc::clone(&self.shared.options.clock), Arc::clone(&self.shared.path));
+        Ok(Arc::new(LsmSnapshot { published, table, clock, path }))
+    }
+
+    fn drop_rows(&self, table: &str, scope: &DropScope) -> Result<()> {
+        let (table, scope) = (table.to_owned(), scope.clone());
+        self.run(move |committer| committer.drop_rows(&table, &scope))
+    }
+
+    fn sample_row_keys(&self, table: &str) -> Result<Vec<KeySample>> {
+        Ok(crate::info::samples(&self.table(table)?.1))
+    }
+
+    fn tablets(&self, table: &str) -> Result<Vec<TabletInfo>> {
+        Ok(crate::info::tablets(&self.table(table)?.1))
+    }
+
+    fn split_tablet(&self, table: &str, at: &RowKey) -> Result<()> {
+        let (table, at) = (table.to_owned(), at.clone());
+        self.run(move |committer| committer.split_tablet(&table, &at))
+    }
+
+    fn garbage(&self, table: &str) -> Result<Vec<GarbageReport>> {
+        let (published, table) = self.table(table)?;
+        crate::collect::count(&self.shared, &published, &table)
+    }
+
+    fn collect_garbage(&self, table: &str) -> Result<Vec<GarbageReport>> {
+        crate::collect::collect(self, table)
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.ask(|reply| Request::Sync { reply })
+    }
+}

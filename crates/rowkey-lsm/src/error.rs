@@ -1,0 +1,71 @@
+//! Errors of the LSM crate in the words of the store: where, what, and what to do.
+
+use rowkey_store::{Error, ErrorKind};
+use std::io;
+use std::path::Path;
+
+/// What fjall reports, about the store at `path`, while it was doing something ("writing").
+pub(crate) fn of_fjall(path: &Path, doing: &str, error: fjall::Error) -> Error {
+    let at = path.display();
+    match error {
+        fjall::Error::Io(error) | fjall::Error::Storage(fjall::LsmError::Io(error)) => {
+            of_io(path, doing, error)
+        }
+        fjall::Error::Poisoned => stopped(path),
+        fjall::Error::Locked => in_use(path),
+        error => {
+            let message = format!(
+                "{doing} the store at {at}: a file in it is damaged ({error}): restore the table from a backup, or copy \
+                 what can be read into a new store"
+            );
+            Error::new(ErrorKind::Corrupt, message).with_source(error)
+        }
+    }
+}
+
+/// What the system reports about a file or folder.
+pub(crate) fn of_io(path: &Path, doing: &str, error: io::Error) -> Error {
+    let at = path.display();
+    let (kind, advice) = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            (ErrorKind::Unavailable, "the disk is full: free space, then open the store again")
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => (
+            ErrorKind::Unavailable,
+            "the folder must be writable, for reading too (it holds the lock and the log): change its permissions or copy it",
+        ),
+        io::ErrorKind::NotFound => {
+            (ErrorKind::Corrupt, "a file of the store is missing: restore it from a backup")
+        }
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => {
+            (ErrorKind::Corrupt, "a file of the store is cut or damaged: restore it from a backup")
+        }
+        _ => (ErrorKind::Unavailable, "check the disk, then open the store again"),
+    };
+    Error::new(kind, format!("{doing} {at}: {error}; {advice}")).with_source(error)
+}
+
+/// The store has stopped writing after an error.
+pub(crate) fn stopped(path: &Path) -> Error {
+    let at = path.display();
+    let message = format!(
+        "the store at {at} takes no writes since one of them failed; what is in it can be read: free space or repair the disk, \
+         then open the store again"
+    );
+    Error::new(ErrorKind::Unavailable, message)
+}
+
+/// The store is closed.
+pub(crate) fn closed(path: &Path) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("the store at {} is closed: open it again", path.display()))
+}
+
+/// Another process has the store.
+pub(crate) fn in_use(path: &Path) -> Error {
+    let at = path.display();
+    let message = format!(
+        "the store at {at} is in use: one process at a time may open it. Stop the other one (`lsof {at}/LOCK` shows it), or \
+         let it serve this request"
+    );
+    Error::new(ErrorKind::Conflict, message)
+}

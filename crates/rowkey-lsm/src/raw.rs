@@ -1,0 +1,64 @@
+//! The parts of fjall that its documentation hides, all in one place: they may change with any release, which is why its version is
+//! pinned exactly. Also the limits that keep its own waits from lasting for ever.
+
+use fjall::{AbstractTree, Database, Keyspace, PersistMode};
+use std::time::Duration;
+
+/// Whether the database still takes writes: after a failed write to its log it never does again.
+pub(crate) fn takes_writes(db: &Database) -> bool {
+    db.persist(PersistMode::Buffer).is_ok()
+}
+
+/// Whether a write should wait: fjall itself waits from 4 sealed memtables or 30 runs on, and then without an end if its workers
+/// have died (on a full disk, say). Below these limits it never waits, so that the caller can look for that.
+pub(crate) fn is_behind(keyspace: &Keyspace) -> bool {
+    keyspace.sealed_memtable_count() >= 2 || keyspace.tree.l0_run_count() >= 24
+}
+
+/// Writes the memtable to a table and waits for it.
+///
+/// # Errors
+///
+/// Those of fjall; `Poisoned` if its workers have died.
+pub(crate) fn flush(db: &Database, keyspace: &Keyspace) -> fjall::Result<()> {
+    keyspace.rotate_memtable()?;
+    while keyspace.sealed_memtable_count() > 0 {
+        if !takes_writes(db) {
+            return Err(fjall::Error::Poisoned);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
+}
+
+/// Merges all tables of a keyspace on this thread; the filter sees all pairs that are in tables. Others of the keyspace's compactions
+/// wait.
+pub(crate) fn compact_all(keyspace: &Keyspace) -> fjall::Result<()> {
+    keyspace.major_compact()
+}
+
+/// Bytes in memory that are not in a table yet.
+pub(crate) fn memtable_bytes(keyspace: &Keyspace) -> u64 {
+    keyspace.tree.active_memtable().size()
+}
+
+/// A table of a keyspace.
+#[derive(Debug, Clone)]
+pub(crate) struct TableFacts {
+    /// Its first key.
+    pub(crate) first_key: Vec<u8>,
+    /// Bytes of its file.
+    pub(crate) bytes: u64,
+}
+
+/// The tables of a keyspace, in no order.
+pub(crate) fn tables(keyspace: &Keyspace) -> Vec<TableFacts> {
+    let version = keyspace.tree.current_version();
+    version
+        .iter_tables()
+        .map(|table| TableFacts {
+            first_key: table.metadata.key_range.min().to_vec(),
+            bytes: table.metadata.file_size,
+        })
+        .collect()
+}

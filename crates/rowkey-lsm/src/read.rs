@@ -1,0 +1,356 @@
+//! Reads: rows of a published state, lazily, tablet by tablet. Only the keyspaces of the wanted families are opened.
+
+use crate::error;
+use crate::fragment::Fragment;
+use crate::key;
+use crate::merge::merge;
+use crate::state::{Counters, Published, Space, Table, Tablet};
+use bytes::Bytes;
+use fjall::Readable as _;
+use rowkey_store::select::{Admit, Selector, StoredCell, Wanted};
+use rowkey_store::{Cell, Clock, ReadRequest, Result, Row, RowRange, RowStream, Snapshot};
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A table at one moment.
+#[derive(Debug)]
+pub(crate) struct LsmSnapshot {
+    pub(crate) published: Arc<Published>,
+    pub(crate) table: Arc<Table>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) path: Arc<Path>,
+}
+
+impl Snapshot for LsmSnapshot {
+    fn read_rows(&self, request: &ReadRequest) -> Result<RowStream> {
+        let selector = Selector::new(&self.table.name, &self.table.config, request, self.clock.now_us())?;
+        let selection = &request.selection;
+        let whole = !request.live
+            && request.filter.is_none()
+            && selection.times_us.is_none()
+            && selection.versions_max.is_none()
+            && (0..self.table.config.families.len())
+                .all(|family| !matches!(selector.wanted(family), Wanted::Columns(_)));
+        let mut parts = VecDeque::new();
+        for range in request.rows.ranges() {
+            for index in self.table.tablets_of(range) {
+                let tablet = &self.table.tablets[index];
+                if let Some(range) = range.intersection(&tablet.range) {
+                    parts.push_back((Arc::clone(tablet), range));
+                }
+            }
+        }
+        Ok(Box::new(Rows {
+            snapshot: self.published.snapshot.clone(),
+            path: Arc::clone(&self.path),
+            selector,
+            whole,
+            reversed: request.reversed,
+            parts,
+            part: None,
+            rows_left: request.rows_max.unwrap_or(u64::MAX),
+            cells_about: 0,
+        }))
+    }
+}
+
+/// The rows of a read.
+struct Rows {
+    snapshot: fjall::Snapshot,
+    path: Arc<Path>,
+    selector: Selector,
+    /// Whether all cells of the wanted columns come out, so that nothing is decided about each.
+    whole: bool,
+    reversed: bool,
+    parts: VecDeque<(Arc<Tablet>, RowRange)>,
+    part: Option<Part>,
+    rows_left: u64,
+    /// Cells of the last row, as a guess for the next one.
+    cells_about: usize,
+}
+
+/// The part of a read in one tablet.
+struct Part {
+    cursors: Vec<Cursor>,
+    counters: Arc<Counters>,
+    rows: u64,
+    bytes: u64,
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        Counters::add(&self.counters.rows_read, self.rows);
+        Counters::add(&self.counters.bytes_read, self.bytes);
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<Row>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.rows_left > 0 {
+            let Some(part) = &mut self.part else {
+                let (tablet, range) =
+                    if self.reversed { self.parts.pop_back() } else { self.parts.pop_front() }?;
+                self.part = Some(self.open(&tablet, &range));
+                continue;
+            };
+            match next_row(part, &self.selector, self.whole, self.cells_about) {
+                Ok(Next::End) => self.part = None,
+                Ok(Next::Empty) => {}
+                Ok(Next::Row(row)) => {
+                    self.rows_left -= 1;
+                    self.cells_about = row.cells.len();
+                    part.rows += 1;
+                    part.bytes += row.key.len() as u64
+                        + row
+                            .cells
+                            .iter()
+                            .map(|cell| (cell.qualifier.len() + cell.value.len()) as u64)
+                            .sum::<u64>();
+                    return Some(Ok(row));
+                }
+                Err(error) => {
+                    self.rows_left = 0;
+                    return Some(Err(error.into_error(&self.path)));
+                }
+            }
+        }
+        self.part = None;
+        None
+    }
+}
+
+impl Rows {
+    fn open(&self, tablet: &Tablet, range: &RowRange) -> Part {
+        Counters::add(&tablet.counters.reads, 1);
+        let wanted =
+            (0..tablet.spaces.len()).filter(|family| self.selector.wanted(*family) != Wanted::Nothing);
+        let cursors = wanted
+            .map(|family| Cursor::open(&self.snapshot, &tablet.spaces[family], range, family, self.reversed))
+            .collect();
+        Part { cursors, counters: Arc::clone(&tablet.counters), rows: 0, bytes: 0 }
+    }
+}
+
+enum Next {
+    Row(Row),
+    /// A row of which nothing comes out.
+    Empty,
+    End,
+}
+
+/// What can go wrong while reading.
+#[derive(Debug)]
+pub(crate) enum ReadError {
+    Fjall(fjall::Error),
+    Store(rowkey_store::Error),
+}
+
+impl ReadError {
+    pub(crate) fn into_error(self, path: &Path) -> rowkey_store::Error {
+        match self {
+            Self::Fjall(error) => error::of_fjall(path, "reading", error),
+            Self::Store(error) => error.context(format_args!("reading the store at {}", path.display())),
+        }
+    }
+}
+
+impl From<fjall::Error> for ReadError {
+    fn from(error: fjall::Error) -> Self {
+        Self::Fjall(error)
+    }
+}
+
+impl From<rowkey_store::Error> for ReadError {
+    fn from(error: rowkey_store::Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+fn next_row(
+    part: &mut Part,
+    selector: &Selector,
+    whole: bool,
+    cells_about: usize,
+) -> Result<Next, ReadError> {
+    // The first row of any family; families that have it as well join in.
+    let mut first: Option<usize> = None;
+    for index in 0..part.cursors.len() {
+        part.cursors[index].fill()?;
+        let (Some(row), best) =
+            (&part.cursors[index].row, first.and_then(|first| part.cursors[first].row.as_ref()))
+        else {
+            continue;
+        };
+        let is_first = best.is_none_or(|best| {
+            if part.cursors[index].reversed { row.prefix > best.prefix } else { row.prefix < best.prefix }
+        });
+        if is_first {
+            first = Some(index);
+        }
+    }
+    let Some(first) = first else { return Ok(Next::End) };
+    let Some(prefix) = part.cursors[first].row.as_ref().map(|row| row.prefix.clone()) else {
+        return Ok(Next::End);
+    };
+    let row_key = key::row_of(&prefix)?;
+    let mut cells: Vec<Cell> = Vec::with_capacity(if whole { cells_about } else { 0 });
+    let mut admitted: Vec<StoredCell> = Vec::new();
+    for cursor in &mut part.cursors[first..] {
+        let Some(row) = cursor.row.take_if(|row| row.prefix == prefix) else { continue };
+        if whole {
+            push_all(row, selector, cursor.family, &mut cells)?;
+        } else {
+            push_admitted(row, selector, cursor.family, &mut admitted)?;
+        }
+    }
+    if whole {
+        return Ok(if cells.is_empty() { Next::Empty } else { Next::Row(Row { key: row_key, cells }) });
+    }
+    Ok(selector.row_of_admitted(row_key, admitted).map_or(Next::Empty, Next::Row))
+}
+
+/// All cells of a row's family.
+fn push_all(row: RowFragments, selector: &Selector, family: usize, cells: &mut Vec<Cell>) -> Result<()> {
+    let name = selector.family_name(family);
+    let mut push = |cell: crate::fragment::FragmentCell| {
+        cells.push(Cell {
+            family: Arc::clone(name),
+            qualifier: cell.qualifier,
+            timestamp_us: cell.timestamp_us,
+            value: cell.value,
+            labels: Vec::new(),
+        });
+    };
+    if row.older.is_empty() {
+        for cell in Fragment::decode(row.newest)? {
+            push(cell?);
+        }
+    } else {
+        merge(row.newest_first())?.into_iter().for_each(push);
+    }
+    Ok(())
+}
+
+/// The cells of a row's family that the selector admits.
+fn push_admitted(
+    row: RowFragments,
+    selector: &Selector,
+    family: usize,
+    out: &mut Vec<StoredCell>,
+) -> Result<()> {
+    let mut gate = selector.gate();
+    if row.older.is_empty() {
+        // Cells that do not come out cost no more than a look.
+        let mut fragment = Fragment::decode(row.newest)?;
+        while let Some(place) = fragment.next_place().transpose()? {
+            let bytes = fragment.bytes();
+            if gate.admit(family, &bytes[place.qualifier.clone()], place.timestamp_us) == Admit::Yes {
+                out.push(StoredCell {
+                    family,
+                    qualifier: bytes.slice(place.qualifier),
+                    timestamp_us: place.timestamp_us,
+                    value: bytes.slice(place.value),
+                });
+            }
+        }
+        return Ok(());
+    }
+    for cell in merge(row.newest_first())? {
+        if gate.admit(family, &cell.qualifier, cell.timestamp_us) == Admit::Yes {
+            let (qualifier, timestamp_us, value) = (cell.qualifier, cell.timestamp_us, cell.value);
+            out.push(StoredCell { family, qualifier, timestamp_us, value });
+        }
+    }
+    Ok(())
+}
+
+/// The fragments of a row in one family.
+#[derive(Debug)]
+pub(crate) struct RowFragments {
+    /// The encoded row key with its terminator.
+    pub(crate) prefix: Bytes,
+    newest: Bytes,
+    /// Newest first.
+    older: Vec<Bytes>,
+}
+
+impl RowFragments {
+    /// Its fragments.
+    pub(crate) fn newest_first(self) -> impl Iterator<Item = Result<Bytes>> {
+        std::iter::once(self.newest).chain(self.older).map(Ok)
+    }
+}
+
+/// Walks the rows of one keyspace.
+pub(crate) struct Cursor {
+    iter: fjall::Iter,
+    family: usize,
+    reversed: bool,
+    /// The first pair of the row behind `row`.
+    ahead: Option<(Bytes, Bytes)>,
+    /// The row that comes next, once it is filled.
+    pub(crate) row: Option<RowFragments>,
+    ended: bool,
+}
+
+impl Cursor {
+    pub(crate) fn open(
+        snapshot: &fjall::Snapshot,
+        space: &Space,
+        range: &RowRange,
+        family: usize,
+        reversed: bool,
+    ) -> Self {
+        let (start, end) = key::range_bounds(range);
+        let iter = match end {
+            Some(end) => snapshot.range(&space.keyspace, start..end),
+            None => snapshot.range(&space.keyspace, start..),
+        };
+        Self { iter, family, reversed, ahead: None, row: None, ended: false }
+    }
+
+    fn pair(&mut self) -> Result<Option<(Bytes, Bytes)>, ReadError> {
+        if self.ended {
+            return Ok(None);
+        }
+        let guard = if self.reversed { self.iter.next_back() } else { self.iter.next() };
+        let Some(guard) = guard else {
+            self.ended = true;
+            return Ok(None);
+        };
+        let (key, value) = guard.into_inner()?;
+        Ok(Some((key.into(), value.into())))
+    }
+
+    /// Makes sure that `row` is the next row, if there is one.
+    pub(crate) fn fill(&mut self) -> Result<(), ReadError> {
+        if self.row.is_some() {
+            return Ok(());
+        }
+        let first = match self.ahead.take() {
+            Some(pair) => Some(pair),
+            None => self.pair()?,
+        };
+        let Some((first_key, newest)) = first else { return Ok(()) };
+        let prefix_bytes = key::split(&first_key)?.0.len();
+        let mut row = RowFragments { prefix: first_key.slice(..prefix_bytes), newest, older: Vec::new() };
+        while let Some((key, value)) = self.pair()? {
+            if key::split(&key)?.0 != &row.prefix[..] {
+                self.ahead = Some((key, value));
+                break;
+            }
+            row.older.push(value);
+        }
+        if self.reversed && !row.older.is_empty() {
+            // They came oldest first: the last one is the newest, the first one belongs to the end.
+            row.older.reverse();
+            let oldest = std::mem::replace(&mut row.newest, row.older.remove(0));
+            row.older.push(oldest);
+        }
+        self.row = Some(row);
+        Ok(())
+    }
+}

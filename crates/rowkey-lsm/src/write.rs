@@ -1,0 +1,215 @@
+//! A row's mutations folded into one fragment for each family: steps apply in order, later ones mask earlier ones. Pure.
+
+use crate::fragment::{self, FragmentCell, Mask};
+use crate::key;
+use crate::state::Table;
+use bytes::Bytes;
+use rowkey_store::{GcRule, Mutation, Result, check, gc};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// A row's fragments, ready to be written under a sequence number.
+#[derive(Debug, Default)]
+pub(crate) struct RowWrite {
+    /// The encoded row key with its terminator.
+    pub(crate) prefix: Vec<u8>,
+    /// Family and fragment.
+    pub(crate) fragments: Vec<(usize, Bytes)>,
+    /// Bytes of keys and values.
+    pub(crate) bytes: u64,
+    /// Families in which a delete leaves a cell alive that is older than one that it deletes.
+    pub(crate) unsettled: Vec<usize>,
+}
+
+impl RowWrite {
+    fn new(row: &[u8]) -> Self {
+        Self { prefix: key::row_prefix(row), ..Self::default() }
+    }
+
+    fn push(&mut self, family: usize, fragment: Vec<u8>) {
+        self.bytes += (self.prefix.len() + 8 + fragment.len()) as u64;
+        self.fragments.push((family, fragment.into()));
+    }
+}
+
+/// Folds mutations that only set cells, which need no look at the row; `None` if there are others. The mutations are checked.
+///
+/// # Errors
+///
+/// `NotFound` for a family.
+pub(crate) fn fold_sets(
+    table: &Table,
+    row: &[u8],
+    mutations: &[Mutation],
+    now_us: i64,
+) -> Result<Option<RowWrite>> {
+    let mut cells = Vec::with_capacity(mutations.len());
+    let mut last_family: (&str, usize) = ("", usize::MAX);
+    for mutation in mutations {
+        let Mutation::SetCell { family, qualifier, timestamp, value } = mutation else { return Ok(None) };
+        if last_family.0 != family || last_family.1 == usize::MAX {
+            last_family = (family, check::family_index(&table.config, family)?);
+        }
+        let timestamp_us = check::timestamp_us(*timestamp, table.config.granularity, now_us);
+        cells.push((last_family.1, &qualifier[..], timestamp_us, &value[..]));
+    }
+    Ok(Some(fold_cells(row, cells)))
+}
+
+/// One fragment for each family of these cells: family, qualifier, time, value. Of equal ones the last counts.
+pub(crate) fn fold_cells(row: &[u8], mut cells: Vec<(usize, &[u8], i64, &[u8])>) -> RowWrite {
+    // Stable, so that of equal cells the one that is set last comes last.
+    cells.sort_by(|a, b| (a.0, a.1, Reverse(a.2)).cmp(&(b.0, b.1, Reverse(b.2))));
+    let mut write = RowWrite::new(row);
+    for of_family in cells.chunk_by(|a, b| a.0 == b.0) {
+        let bytes_about = of_family.iter().map(|cell| fragment::cell_bytes(cell.1, cell.3)).sum();
+        let last_of_equals = of_family.iter().enumerate().filter_map(|(index, cell)| {
+            let next = of_family.get(index + 1);
+            next.is_none_or(|next| (next.1, next.2) != (cell.1, cell.2)).then_some((cell.1, cell.2, cell.3))
+        });
+        write.push(of_family[0].0, fragment::encode(&[], last_of_equals, bytes_about));
+    }
+    write
+}
+
+/// Folds any mutations. `read` answers with the cells that a family of the row has now, by qualifier, then newest first; it is asked at
+/// most once for each family. The mutations are checked.
+///
+/// # Errors
+///
+/// `NotFound` for a family, and those of `read`.
+pub(crate) fn fold(
+    table: &Table,
+    row: &[u8],
+    mutations: &[Mutation],
+    now_us: i64,
+    mut read: impl FnMut(usize) -> Result<Vec<FragmentCell>>,
+) -> Result<RowWrite> {
+    let config = &table.config;
+    let mut families: BTreeMap<usize, FamilyFold> = BTreeMap::new();
+    for mutation in mutations {
+        match mutation {
+            Mutation::SetCell { family, qualifier, timestamp, value } => {
+                let family = check::family_index(config, family)?;
+                let timestamp_us = check::timestamp_us(*timestamp, config.granularity, now_us);
+                let fold = families.entry(family).or_default();
+                fold.new.insert((qualifier.clone(), Reverse(timestamp_us)), value.clone());
+            }
+            Mutation::DeleteFromColumn { family, qualifier, times_us } => {
+                let family = check::family_index(config, family)?;
+                let rule = config.families[family].gc_rule.as_ref();
+                let fold = families.entry(family).or_default();
+                fold.load(family, &mut read)?;
+                fold.delete_from_column(qualifier, times_us.as_ref(), rule, now_us);
+            }
+            Mutation::DeleteFromFamily { family } => {
+                let family = check::family_index(config, family)?;
+                let fold = families.entry(family).or_default();
+                fold.load(family, &mut read)?;
+                fold.delete_all();
+            }
+            Mutation::DeleteFromRow => {
+                for family in 0..config.families.len() {
+                    let fold = families.entry(family).or_default();
+                    fold.load(family, &mut read)?;
+                    fold.delete_all();
+                }
+            }
+            // Refused by `check::row_mutation`: aggregates come with the server.
+            _ => {}
+        }
+    }
+    let mut write = RowWrite::new(row);
+    for (family, fold) in families {
+        if fold.unsettles {
+            write.unsettled.push(family);
+        }
+        if !fold.masks.is_empty() || !fold.new.is_empty() {
+            let cells = fold
+                .new
+                .iter()
+                .map(|((qualifier, Reverse(time)), value)| (&qualifier[..], *time, &value[..]));
+            let bytes_about = cells.clone().map(|cell| fragment::cell_bytes(cell.0, cell.2)).sum();
+            write.push(family, fragment::encode(&fold.masks, cells, bytes_about));
+        }
+    }
+    Ok(write)
+}
+
+/// One family of the row, while the steps apply.
+#[derive(Debug, Default)]
+struct FamilyFold {
+    /// Living cells of older fragments, once they are read. Cells in `new` may stand for the same column and time.
+    old: Option<BTreeSet<(Bytes, Reverse<i64>)>>,
+    new: BTreeMap<(Bytes, Reverse<i64>), Bytes>,
+    masks: Vec<Mask>,
+    unsettles: bool,
+}
+
+impl FamilyFold {
+    fn load(
+        &mut self,
+        family: usize,
+        read: &mut impl FnMut(usize) -> Result<Vec<FragmentCell>>,
+    ) -> Result<()> {
+        if self.old.is_none() {
+            let cells = read(family)?;
+            self.old =
+                Some(cells.into_iter().map(|cell| (cell.qualifier, Reverse(cell.timestamp_us))).collect());
+        }
+        Ok(())
+    }
+
+    fn delete_all(&mut self) {
+        self.new.clear();
+        let old = self.old.get_or_insert_default();
+        if !old.is_empty() {
+            old.clear();
+            self.masks = vec![Mask::FAMILY];
+        }
+    }
+
+    /// Deletes what the caller names, and what the rule hides at this moment: otherwise a cell that was hidden by a deleted one would come
+    /// back, or not, depending on when garbage was collected.
+    fn delete_from_column(
+        &mut self,
+        qualifier: &Bytes,
+        times_us: Option<&Range<i64>>,
+        rule: Option<&GcRule>,
+        now_us: i64,
+    ) {
+        let old = self.old.get_or_insert_default();
+        let bounds = (qualifier.clone(), Reverse(i64::MAX))..=(qualifier.clone(), Reverse(i64::MIN));
+        let mut column: BTreeSet<Reverse<i64>> = old.range(bounds.clone()).map(|cell| cell.1).collect();
+        column.extend(self.new.range(bounds).map(|(cell, _)| cell.1));
+        let column: Vec<i64> = column.into_iter().map(|time| time.0).collect();
+        let hidden = gc::hidden_from(rule, column.iter().copied(), now_us).map(|at| column[at]);
+
+        let named = times_us.map_or((0, i64::MAX), |times| (times.start, last_of(times)));
+        let ranges = [Some(named), hidden.map(|last| (0, last))];
+        let is_killed = |time: i64| ranges.iter().flatten().any(|range| range.0 <= time && time <= range.1);
+        for (first_us, last_us) in ranges.into_iter().flatten() {
+            let touches = column.iter().any(|time| {
+                first_us <= *time && *time <= last_us && old.contains(&(qualifier.clone(), Reverse(*time)))
+            });
+            let mask = Mask { qualifier: Some(qualifier.clone()), first_us, last_us };
+            if touches && !self.masks.contains(&mask) {
+                self.masks.push(mask);
+            }
+        }
+        let newest_killed = column.iter().copied().find(|time| is_killed(*time));
+        self.unsettles |=
+            newest_killed.is_some_and(|newest| column.iter().any(|time| *time < newest && !is_killed(*time)));
+        for time in column.into_iter().filter(|time| is_killed(*time)) {
+            let cell = (qualifier.clone(), Reverse(time));
+            old.remove(&cell);
+            self.new.remove(&cell);
+        }
+    }
+}
+
+/// The last time of a half-open range. An end of `i64::MAX` is no end (see [`rowkey_store::select::time_in`]).
+fn last_of(times: &Range<i64>) -> i64 {
+    if times.end == i64::MAX { i64::MAX } else { times.end - 1 }
+}

@@ -1,0 +1,99 @@
+//! The engine from outside: what is written is read, also after the store was opened again.
+
+use bytes::Bytes;
+use rowkey_lsm::{LsmEngine, Options};
+use rowkey_store::{
+    ColumnSelection, DropScope, Durability, Engine, EngineExt as _, ErrorKind, FamilyChange, ManualClock,
+    Mutation, ReadModifyWrite, ReadRequest, RowMutation, RowRange, Selection, Timestamp,
+};
+use std::path::Path;
+use std::sync::Arc;
+
+fn open(path: &Path) -> LsmEngine {
+    LsmEngine::open(path, Options::tiny(Arc::new(ManualClock::new(1_000_000)))).unwrap()
+}
+
+fn shown(engine: &LsmEngine, request: &ReadRequest) -> Vec<String> {
+    let rows = engine.read_all("t", request).unwrap();
+    let cell = |cell: &rowkey_store::Cell| {
+        format!(
+            "{}:{}@{}={}",
+            cell.family,
+            cell.qualifier.escape_ascii(),
+            cell.timestamp_us,
+            cell.value.escape_ascii()
+        )
+    };
+    rows.iter()
+        .map(|row| {
+            let cells: Vec<String> = row.cells.iter().map(cell).collect();
+            format!("{} {}", row.key.escape_ascii(), cells.join(" "))
+        })
+        .collect()
+}
+
+#[test]
+fn rows_come_back_in_order_forward_and_reverse_and_after_a_reopen() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let engine = open(&path);
+    engine.create("t", &[("b", "never"), ("a", "never")]).unwrap();
+    engine
+        .set_cells("t", b"k2", &[("a", b"q", 2000, b"2"), ("a", b"q", 1000, b"1"), ("b", b"", 1000, b"x")])
+        .unwrap();
+    engine.set_cells("t", b"k\x00", &[("b", b"z", 1000, b"")]).unwrap();
+    engine.set_cells("t", b"k2", &[("a", b"q", 1000, b"one"), ("a", b"p", 1000, b"p")]).unwrap();
+    let all = ReadRequest { rows: RowRange::all().into(), ..ReadRequest::default() };
+    let expected = ["k\\x00 b:z@1000=", "k2 a:p@1000=p a:q@2000=2 a:q@1000=one b:@1000=x"];
+    assert_eq!(shown(&engine, &all), expected);
+    engine.split_tablet("t", &Bytes::from_static(b"k1")).unwrap();
+    assert_eq!(shown(&engine, &all), expected);
+    drop(engine);
+    let engine = open(&path);
+    assert_eq!(shown(&engine, &all), expected);
+    assert_eq!(engine.table_config("t").unwrap().split_points, [Bytes::from_static(b"k1")]);
+    let reversed = ReadRequest { reversed: true, rows_max: Some(1), ..all.clone() };
+    assert_eq!(shown(&engine, &reversed), expected[1..]);
+    let only = ColumnSelection::Only(vec![("a".to_owned(), Some(vec![Bytes::from_static(b"q")]))]);
+    let newest = Selection { columns: only, versions_max: Some(1), ..Selection::default() };
+    let newest = ReadRequest { selection: newest, ..all.clone() };
+    assert_eq!(shown(&engine, &newest), ["k2 a:q@2000=2"]);
+    engine.drop_rows("t", &DropScope::Prefix(Bytes::from_static(b"k2"))).unwrap();
+    assert_eq!(shown(&engine, &all), expected[..1]);
+    engine.drop_table("t").unwrap();
+    assert_eq!(engine.snapshot("t").unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn steps_of_a_row_apply_in_order_and_those_of_a_group_see_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(&folder.path().join("store"));
+    engine.create("t", &[("f", "maxversions=1")]).unwrap();
+    let set = |time, value: &'static str| {
+        Mutation::set(
+            "f",
+            Bytes::from_static(b"q"),
+            Timestamp::Micros(time),
+            Bytes::from_static(value.as_bytes()),
+        )
+    };
+    let delete = |times_us| Mutation::DeleteFromColumn {
+        family: "f".to_owned(),
+        qualifier: Bytes::from_static(b"q"),
+        times_us,
+    };
+    let rows = vec![
+        RowMutation { key: "r".into(), mutations: vec![set(1000, "old"), set(5000, "new")] },
+        RowMutation { key: "r".into(), mutations: vec![delete(Some(5000..6000)), set(2000, "late")] },
+        RowMutation { key: "s".into(), mutations: vec![set(1000, "gone"), Mutation::DeleteFromRow] },
+    ];
+    engine.mutate_all("t", rows, Durability::Buffered).unwrap();
+    let all = ReadRequest { rows: RowRange::all().into(), ..ReadRequest::default() };
+    // The old cell was hidden by the new one when that was deleted, so it went with it.
+    assert_eq!(shown(&engine, &all), ["r f:q@2000=late"]);
+    let append = ReadModifyWrite::Append { family: "f".into(), qualifier: "q".into(), suffix: "r".into() };
+    engine.read_modify_write_row("t", &"r".into(), &[append], Timestamp::Micros(1000)).unwrap();
+    assert_eq!(shown(&engine, &all), ["r f:q@2000=later"]);
+    engine.modify_families("t", &[FamilyChange::Drop { family: "f".into() }]).unwrap();
+    assert!(shown(&engine, &all).is_empty());
+}
