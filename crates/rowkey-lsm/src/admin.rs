@@ -5,11 +5,13 @@
 
 use crate::committer::Committer;
 use crate::error;
+use crate::info;
 use crate::key;
 use crate::meta::{self, TableRecord};
 use crate::state::{Counters, Space, Table, Tablet, space_name};
 use bytes::Bytes;
 use fjall::{KeyspaceCreateOptions, Readable as _};
+use rowkey_store::tablet::{WeightSample, choose_split};
 use rowkey_store::{
     DropScope, Error, ErrorKind, FamilyChange, GcRule, Result, RowKey, RowRange, TableConfig, check,
 };
@@ -176,9 +178,10 @@ impl Committer {
         let lower = RowRange { start: tablet.range.start.clone(), end: Some(at.clone()) };
         let upper = RowRange { start: at.clone(), end: tablet.range.end.clone() };
         let mut halves = Vec::new();
-        for range in [lower, upper] {
+        // What was counted stays with the lower half.
+        for (range, counters) in [(lower, Arc::clone(&tablet.counters)), (upper, Arc::default())] {
             let spaces = self.copies(tablet, std::slice::from_ref(&range))?;
-            halves.push(Arc::new(Tablet { range, spaces, counters: Arc::default() }));
+            halves.push(Arc::new(Tablet { range, spaces, counters }));
         }
         table.tablets.splice(index..=index, halves);
         table.note_split_points();
@@ -287,8 +290,45 @@ impl Committer {
         }
     }
 
-    /// Cuts tablets that have grown too large.
-    pub(crate) fn split_large_tablets(&mut self) {}
+    /// Cuts tablets that have grown too large. Looks once in a while, by bytes written.
+    pub(crate) fn split_large_tablets(&mut self) {
+        let bytes_max = self.shared.options.tablet_bytes_max;
+        if self.bytes_since_look < bytes_max / 16 {
+            return;
+        }
+        self.bytes_since_look = 0;
+        for table in Arc::clone(&self.tables).values() {
+            for tablet in &table.tablets {
+                if info::bytes(tablet) > bytes_max
+                    && let Ok(samples) = self.weights(tablet, bytes_max / 64)
+                    && let Some(at) = choose_split(&tablet.range, &samples, samples.len() as u64 / 2)
+                {
+                    // A failure leaves the tablet as it is; the next look tries again.
+                    let _ = self.split_tablet(&table.name, &at);
+                }
+            }
+        }
+    }
+
+    /// A sample of the tablet's largest family about each `step_bytes`, of equal weights.
+    fn weights(&self, tablet: &Tablet, step_bytes: u64) -> Result<Vec<WeightSample>> {
+        let Some(largest) = tablet.spaces.iter().max_by_key(|space| info::space_bytes(space)) else {
+            return Ok(Vec::new());
+        };
+        let mut samples = Vec::new();
+        let mut bytes = u64::MAX;
+        for pair in self.snapshot.range(&largest.keyspace, key::range_bounds(&tablet.range).0..) {
+            let (key, value) = pair.into_inner().map_err(|error| self.read_error(error))?;
+            bytes = bytes.saturating_add((key.len() + value.len()) as u64);
+            if bytes >= step_bytes {
+                bytes = 0;
+                let key = Bytes::from(key);
+                let (prefix, _) = key::split(&key)?;
+                samples.push(WeightSample { key: key::row_of(&key.slice(..prefix.len()))?, weight: 1 });
+            }
+        }
+        Ok(samples)
+    }
 }
 
 fn spaces_of(table: &Table) -> Vec<Space> {

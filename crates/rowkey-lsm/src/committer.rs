@@ -115,6 +115,8 @@ pub(crate) struct Committer {
     /// What is published.
     pub(crate) snapshot: fjall::Snapshot,
     stopped: bool,
+    /// Bytes written since tablets were looked at.
+    pub(crate) bytes_since_look: u64,
 }
 
 impl Committer {
@@ -127,7 +129,18 @@ impl Committer {
         side: SideFile,
     ) -> Self {
         let snapshot = shared.published.load().snapshot.clone();
-        Self { shared, db, meta, tables, counters, side, group: Group::default(), snapshot, stopped: false }
+        Self {
+            shared,
+            db,
+            meta,
+            tables,
+            counters,
+            side,
+            group: Group::default(),
+            snapshot,
+            stopped: false,
+            bytes_since_look: 0,
+        }
     }
 
     /// Works until it is told to stop or nobody is left to ask.
@@ -155,7 +168,7 @@ impl Committer {
     fn take(&mut self, request: Request) -> bool {
         match request {
             Request::Mutate { table, rows, durability, reply } => {
-                self.mutate(&table, rows, durability, reply)
+                self.mutate(&table, rows, durability, reply);
             }
             Request::CheckAndMutate { table, request, reply } => {
                 match self.check_and_mutate(&table, &request) {
@@ -261,15 +274,15 @@ impl Committer {
     }
 
     /// Puts a row's fragments into the group, under the next sequence number.
-    fn push(&mut self, table: &Table, row: &[u8], write: RowWrite) {
+    pub(crate) fn push(&mut self, table: &Table, row: &[u8], write: RowWrite) {
+        let tablet = &table.tablets[table.tablet_of(row)];
+        Counters::add(&tablet.counters.writes, 1);
+        Counters::add(&tablet.counters.bytes_written, write.bytes);
         if write.fragments.is_empty() {
             return;
         }
         self.counters.sequence += 1;
-        let tablet = &table.tablets[table.tablet_of(row)];
         let key = key::fragment_key(&write.prefix, self.counters.sequence);
-        Counters::add(&tablet.counters.writes, 1);
-        Counters::add(&tablet.counters.bytes_written, write.bytes);
         self.group.bytes += write.bytes;
         for (family, fragment) in write.fragments {
             self.group.writes.push((tablet.spaces[family].clone(), key.clone(), fragment));
@@ -277,7 +290,7 @@ impl Committer {
     }
 
     /// The cells of a row's family, those of the open group included.
-    fn read_family(&mut self, space: &Space, row: &[u8]) -> Result<Vec<FragmentCell>> {
+    pub(crate) fn read_family(&mut self, space: &Space, row: &[u8]) -> Result<Vec<FragmentCell>> {
         self.group.index_writes();
         let (start, end) = key::row_bounds(row);
         let in_group = self.group.index.get(&(space.id, start.clone().into()));
@@ -348,6 +361,11 @@ impl Committer {
         Ok(Row { key: row.clone(), cells: cells.collect() })
     }
 
+    /// Commits what was pushed.
+    pub(crate) fn commit_or_fail(&mut self) -> Result<()> {
+        if self.commit() { Ok(()) } else { Err(error::stopped(&self.shared.path)) }
+    }
+
     /// Commits the open group, publishes, answers. Says whether it is written.
     pub(crate) fn commit(&mut self) -> bool {
         let mut group = std::mem::take(&mut self.group);
@@ -369,6 +387,7 @@ impl Committer {
             return Err(error::stopped(&self.shared.path));
         }
         self.wait_for_workers(&group)?;
+        self.bytes_since_look += group.bytes;
         let records =
             group.unsettled.iter().map(|id| (meta::space_key(*id), Some(meta::encode_space(false))));
         let records = records.collect::<Vec<_>>();
@@ -492,7 +511,7 @@ impl Answer {
                 drop(reply.send(if written { Ok(matched) } else { Err(failed()) }));
             }
             Self::ReadModifyWrite { row, reply } => {
-                drop(reply.send(if written { Ok(row) } else { Err(failed()) }))
+                drop(reply.send(if written { Ok(row) } else { Err(failed()) }));
             }
             Self::Sync { reply } => drop(reply.send(if written { Ok(()) } else { Err(failed()) })),
         }

@@ -1,12 +1,14 @@
 //! The engine as callers see it: requests go to the committer, reads go to the published state.
 
+use crate::collect;
 use crate::committer::{Committer, PreparedRow, Reply, Request};
 use crate::error;
 use crate::open::{self, Opened};
 use crate::options::Options;
+use crate::raw;
 use crate::read::LsmSnapshot;
 use crate::shared::Shared;
-use crate::state::{Published, Table};
+use crate::state::{Published, Space, Table};
 use crate::write::fold_sets;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -113,6 +115,25 @@ impl LsmEngine {
         job: impl FnOnce(&mut Committer) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.ask(|reply| Request::Run(Box::new(move |committer| drop(reply.send(job(committer))))))
+    }
+
+    /// Writes a keyspace's memtable to a file. The committer lends its database for that, but does not wait.
+    pub(crate) fn flush(&self, space: &Space) -> Result<()> {
+        let db = self.run(|committer| Ok(committer.db.clone()))?;
+        raw::flush(&db, &space.keyspace).map_err(|error| error::of_fjall(&self.shared.path, "writing", error))
+    }
+
+    /// Merges all files of a table and collects its garbage on the way, whether it is worth while or not. For tests.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`, `Unavailable`, `Corrupt`.
+    pub fn compact(&self, table: &str) -> Result<()> {
+        let (_, table) = self.table(table)?;
+        for space in table.tablets.iter().flat_map(|tablet| &tablet.spaces) {
+            collect::collect_space(self, &table.name, space, &[])?;
+        }
+        Ok(())
     }
 
     pub(crate) fn table(&self, table: &str) -> Result<(Arc<Published>, Arc<Table>)> {
@@ -238,11 +259,11 @@ impl Engine for LsmEngine {
 
     fn garbage(&self, table: &str) -> Result<Vec<GarbageReport>> {
         let (published, table) = self.table(table)?;
-        crate::collect::count(&self.shared, &published, &table)
+        collect::count(&self.shared, &published, &table)
     }
 
     fn collect_garbage(&self, table: &str) -> Result<Vec<GarbageReport>> {
-        crate::collect::collect(self, table)
+        collect::collect(self, table)
     }
 
     fn sync(&self) -> Result<()> {

@@ -58,13 +58,12 @@ impl Factory for GcFactory {
     fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
         let (policy, clock) = &self.inner.0;
         let rule = policy.rule.load_full();
-        let (scope, now_us) = match FULL_PASS.get() {
-            Some(pass) => (Scope::Full { sequence_max: pass.sequence_max }, pass.now_us),
-            None => {
-                // The clock first, then the flag: see `Policy`.
-                let now_us = clock.now_us();
-                (if policy.is_settled() { Scope::PartialSettled } else { Scope::Partial }, now_us)
-            }
+        let (scope, now_us) = if let Some(pass) = FULL_PASS.get() {
+            (Scope::Full { sequence_max: pass.sequence_max }, pass.now_us)
+        } else {
+            // The clock first, then the flag: see `Policy`.
+            let now_us = clock.now_us();
+            (if policy.is_settled() { Scope::PartialSettled } else { Scope::Partial }, now_us)
         };
         Box::new(GcFilter {
             policy: Arc::clone(policy),

@@ -147,12 +147,6 @@ impl Fragment {
         })
     }
 
-    /// The same fragment from its first cell on.
-    pub(crate) fn rewound(&self) -> Self {
-        // Masks were read before: this cannot fail, and if it did, there would be no cells.
-        Self::decode(self.bytes.clone()).unwrap_or(Self { bytes: Bytes::new(), at: 0, masks: Vec::new() })
-    }
-
     fn span(&mut self, len: usize) -> Result<std::ops::Range<usize>> {
         match self.at.checked_add(len) {
             Some(end) if end <= self.bytes.len() => {
@@ -236,11 +230,15 @@ pub fn decode(bytes: Bytes) -> Result<(Vec<Mask>, Vec<FragmentCell>)> {
 
 fn push_len(len: usize, out: &mut Vec<u8>) {
     let mut rest = len;
-    while rest >= 0x80 {
-        out.push((rest & 0x7f) as u8 | 0x80);
+    loop {
+        let [low, ..] = rest.to_le_bytes();
         rest >>= 7;
+        if rest == 0 {
+            out.push(low & 0x7f);
+            return;
+        }
+        out.push(low | 0x80);
     }
-    out.push((rest & 0x7f) as u8);
 }
 
 fn push_bytes(bytes: &[u8], out: &mut Vec<u8>) {

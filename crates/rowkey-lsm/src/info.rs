@@ -6,6 +6,9 @@ use bytes::Bytes;
 use rowkey_store::{KeySample, TabletInfo};
 use std::sync::atomic::Ordering;
 
+/// Smaller files give no sample of their own.
+const SAMPLED_FILE_BYTES_MIN: u64 = 1 << 20;
+
 /// The tablets of a table.
 pub(crate) fn tablets(table: &Table) -> Vec<TabletInfo> {
     let info = |tablet: &std::sync::Arc<Tablet>| {
@@ -29,7 +32,8 @@ pub(crate) fn bytes(tablet: &Tablet) -> u64 {
     tablet.spaces.iter().map(space_bytes).sum()
 }
 
-fn space_bytes(space: &Space) -> u64 {
+/// Bytes of a keyspace's files and buffers, about.
+pub(crate) fn space_bytes(space: &Space) -> u64 {
     space.keyspace.disk_space() + raw::memtable_bytes(&space.keyspace)
 }
 
@@ -41,6 +45,10 @@ pub(crate) fn samples(table: &Table) -> Vec<KeySample> {
         for space in &tablet.spaces {
             pieces.push((tablet.range.start.clone(), raw::memtable_bytes(&space.keyspace)));
             for facts in raw::tables(&space.keyspace) {
+                if facts.bytes < SAMPLED_FILE_BYTES_MIN {
+                    pieces.push((tablet.range.start.clone(), facts.bytes));
+                    continue;
+                }
                 let first = Bytes::from(facts.first_key);
                 let row = crate::key::split(&first)
                     .and_then(|(prefix, _)| crate::key::row_of(&first.slice(..prefix.len())));

@@ -51,11 +51,6 @@ impl Masks {
     pub(crate) fn hide_all(&self) -> bool {
         self.family.cover(0, i64::MAX)
     }
-
-    /// Whether nothing is hidden.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.family.0.is_empty() && self.columns.is_empty()
-    }
 }
 
 impl Ranges {
@@ -92,7 +87,9 @@ pub(crate) fn merge(fragments: impl IntoIterator<Item = Result<Bytes>>) -> Resul
     let Some(newest) = fragments.next() else { return Ok(Vec::new()) };
     let mut newest = Fragment::decode(newest?)?;
     let mut masks = Masks::default();
-    newest.masks.drain(..).for_each(|mask| masks.add(&mask));
+    for mask in newest.masks.drain(..) {
+        masks.add(&mask);
+    }
     let mut cells = newest.collect::<Result<Vec<_>>>()?;
     let mut several = false;
     for fragment in fragments {
@@ -108,7 +105,9 @@ pub(crate) fn merge(fragments: impl IntoIterator<Item = Result<Bytes>>) -> Resul
                 several = true;
             }
         }
-        own_masks.iter().for_each(|mask| masks.add(mask));
+        for mask in &own_masks {
+            masks.add(mask);
+        }
     }
     if several {
         // Stable: of equal cells the newest fragment's stays first, and only that is kept.
@@ -133,18 +132,18 @@ mod tests {
             let mut ranges = Ranges::default();
             let mut held = [false; 24];
             for _ in 0..random.below(8) {
-                let first = random.below(20);
-                let last = first + random.below(5);
-                ranges.add(first as i64, last as i64);
-                held[first..=last].fill(true);
+                let first = random.time(20);
+                let last = first + random.time(5);
+                ranges.add(first, last);
+                (0..)
+                    .zip(&mut held)
+                    .filter(|(time, _)| (first..=last).contains(time))
+                    .for_each(|(_, held)| *held = true);
             }
-            for time in 0..24 {
-                assert_eq!(ranges.contain(time as i64), held[time]);
-                for end in time..24 {
-                    assert_eq!(
-                        ranges.cover(time as i64, end as i64),
-                        held[time..=end].iter().all(|held| *held)
-                    );
+            for (time, from) in (0..24).zip(0..) {
+                assert_eq!(ranges.contain(time), held[from]);
+                for (end, to) in (time..24).zip(from..) {
+                    assert_eq!(ranges.cover(time, end), held[from..=to].iter().all(|held| *held));
                 }
             }
             assert!(ranges.0.windows(2).all(|pair| pair[0].1 + 1 < pair[1].0));
@@ -155,14 +154,14 @@ mod tests {
         assert_eq!(ranges.0, [(0, i64::MAX)]);
     }
 
-    fn fragment(masks: &[Mask], cells: &[(&str, i64, &str)]) -> Result<Bytes> {
+    fn fragment(masks: &[Mask], cells: &[(&str, i64, &str)]) -> Bytes {
         let cells =
             cells.iter().map(|(qualifier, time, value)| (qualifier.as_bytes(), *time, value.as_bytes()));
-        Ok(encode(masks, cells, 0).into())
+        encode(masks, cells, 0).into()
     }
 
-    fn check(fragments: Vec<Result<Bytes>>, expected: &[(&str, i64, &str)]) {
-        let merged = merge(fragments).unwrap();
+    fn check(fragments: Vec<Bytes>, expected: &[(&str, i64, &str)]) {
+        let merged = merge(fragments.into_iter().map(Ok)).unwrap();
         let shown: Vec<_> = merged
             .iter()
             .map(|cell| {

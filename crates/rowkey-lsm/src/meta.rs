@@ -134,7 +134,9 @@ pub(crate) fn encode_table(record: &TableRecord) -> Vec<u8> {
     let starts = std::iter::once(&[][..]).chain(config.split_points.iter().map(|start| &start[..]));
     for (start, spaces) in starts.zip(&record.spaces) {
         push_bytes(start, &mut out);
-        spaces.iter().for_each(|id| out.extend_from_slice(&id.to_be_bytes()));
+        for id in spaces {
+            out.extend_from_slice(&id.to_be_bytes());
+        }
     }
     sealed(out)
 }

@@ -18,4 +18,9 @@ impl Random {
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next() % bound as u64).expect("it is below a usize")
     }
+
+    /// A time below `bound`, which is not 0.
+    pub(crate) fn time(&mut self, bound: u16) -> i64 {
+        i64::try_from(self.next() % u64::from(bound)).expect("it is below a u16")
+    }
 }

@@ -49,7 +49,7 @@ impl Snapshot for LsmSnapshot {
             reversed: request.reversed,
             parts,
             part: None,
-            rows_left: request.rows_max.unwrap_or(u64::MAX),
+            left: request.rows_max.unwrap_or(u64::MAX),
             cells_about: 0,
         }))
     }
@@ -65,7 +65,7 @@ struct Rows {
     reversed: bool,
     parts: VecDeque<(Arc<Tablet>, RowRange)>,
     part: Option<Part>,
-    rows_left: u64,
+    left: u64,
     /// Cells of the last row, as a guess for the next one.
     cells_about: usize,
 }
@@ -89,7 +89,7 @@ impl Iterator for Rows {
     type Item = Result<Row>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.rows_left > 0 {
+        while self.left > 0 {
             let Some(part) = &mut self.part else {
                 let (tablet, range) =
                     if self.reversed { self.parts.pop_back() } else { self.parts.pop_front() }?;
@@ -100,7 +100,7 @@ impl Iterator for Rows {
                 Ok(Next::End) => self.part = None,
                 Ok(Next::Empty) => {}
                 Ok(Next::Row(row)) => {
-                    self.rows_left -= 1;
+                    self.left -= 1;
                     self.cells_about = row.cells.len();
                     part.rows += 1;
                     part.bytes += row.key.len() as u64
@@ -112,7 +112,7 @@ impl Iterator for Rows {
                     return Some(Ok(row));
                 }
                 Err(error) => {
-                    self.rows_left = 0;
+                    self.left = 0;
                     return Some(Err(error.into_error(&self.path)));
                 }
             }

@@ -118,7 +118,7 @@ impl RowTrim {
         tally.dead += gone.dead;
         tally.taken += gone.taken;
         let changed = gone != Tally::default();
-        Ok(self.finish(value, own_masks, left, kept, changed))
+        Ok(self.finish(value, &own_masks, left, kept, changed))
     }
 
     fn is_dead(&self, qualifier: &[u8], timestamp_us: i64) -> bool {
@@ -151,7 +151,7 @@ impl RowTrim {
     fn finish(
         &mut self,
         value: &Bytes,
-        own_masks: Vec<Mask>,
+        own_masks: &[Mask],
         left: Vec<Mask>,
         kept: Vec<Place>,
         changed: bool,
@@ -164,7 +164,9 @@ impl RowTrim {
             own_masks.iter().filter(|mask| !self.masks.cover(mask)).cloned().collect()
         };
         let changed = changed || masks.len() != own_count;
-        own_masks.iter().for_each(|mask| self.masks.add(mask));
+        for mask in own_masks {
+            self.masks.add(mask);
+        }
         if !full {
             // Widest first, so that one mask of the family stands for those of many columns.
             let mut left = left;
@@ -194,12 +196,11 @@ impl RowTrim {
 
     fn index_last(&mut self) -> Result<()> {
         let Some((value, kept)) = self.last.take() else { return Ok(()) };
-        let kept = match kept {
-            Some(kept) => kept,
-            None => {
-                let mut fragment = Fragment::decode(value.clone())?;
-                std::iter::from_fn(|| fragment.next_place()).collect::<Result<_>>()?
-            }
+        let kept = if let Some(kept) = kept {
+            kept
+        } else {
+            let mut fragment = Fragment::decode(value.clone())?;
+            std::iter::from_fn(|| fragment.next_place()).collect::<Result<_>>()?
         };
         for place in kept {
             let times = self.seen.entry(value.slice(place.qualifier)).or_default();

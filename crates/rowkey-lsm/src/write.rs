@@ -27,6 +27,21 @@ impl RowWrite {
         Self { prefix: key::row_prefix(row), ..Self::default() }
     }
 
+    /// Hides the cells of these columns of a family up to these times.
+    pub(crate) fn masks(row: &[u8], family: usize, hidden: &[(Bytes, i64)]) -> Self {
+        let mask = |(qualifier, last_us): &(Bytes, i64)| Mask {
+            qualifier: Some(qualifier.clone()),
+            first_us: 0,
+            last_us: *last_us,
+        };
+        let masks: Vec<Mask> = hidden.iter().map(mask).collect();
+        let mut write = Self::new(row);
+        if !masks.is_empty() {
+            write.push(family, fragment::encode(&masks, [], 0));
+        }
+        write
+    }
+
     fn push(&mut self, family: usize, fragment: Vec<u8>) {
         self.bytes += (self.prefix.len() + 8 + fragment.len()) as u64;
         self.fragments.push((family, fragment.into()));

@@ -1,5 +1,7 @@
 //! The engine from outside: what is written is read, also after the store was opened again.
 
+#![expect(clippy::unwrap_used, reason = "a failure of these is a failure of the test")]
+
 use bytes::Bytes;
 use rowkey_lsm::{LsmEngine, Options};
 use rowkey_store::{

@@ -62,7 +62,7 @@ fn rules() -> Vec<Option<GcRule>> {
 fn write(random: &mut Random, row: &mut Row, sequence: u64, rule: Option<&GcRule>, now_us: i64) -> bool {
     let qualifiers = ["a", "b"].map(|name| Bytes::from_static(name.as_bytes()));
     let qualifier = qualifiers[random.below(2)].clone();
-    let time = (random.below(12) as i64).min(now_us);
+    let time = random.time(12).min(now_us);
     if random.below(3) > 0 {
         let value = sequence.to_string();
         row.insert(0, (sequence, encode(&[], [(&qualifier[..], time, value.as_bytes())], 0).into()));
@@ -78,7 +78,7 @@ fn write(random: &mut Random, row: &mut Row, sequence: u64, rule: Option<&GcRule
         .map(|cell| cell.timestamp_us)
         .collect();
     let hidden = rowkey_store::gc::hidden_from(rule, column.iter().copied(), now_us);
-    let last = time + random.below(4) as i64;
+    let last = time + random.time(4);
     let mut masks = vec![Mask { qualifier: Some(qualifier.clone()), first_us: time, last_us: last }];
     if let Some(at) = hidden {
         masks.push(Mask { qualifier: Some(qualifier.clone()), first_us: 0, last_us: column[at] });
@@ -104,7 +104,7 @@ fn no_compaction_of_any_part_of_a_row_changes_what_lives() {
         let mut settled = true;
         let mut now_us = 0;
         for sequence in 0..24 {
-            now_us += random.below(3) as i64;
+            now_us += random.time(3);
             let before = random.clone();
             let unsettles = write(&mut random, &mut plain, sequence, rule, now_us);
             // The same write on the store that was trimmed: it must not matter that garbage is gone.
@@ -146,8 +146,8 @@ fn no_compaction_of_any_part_of_a_row_changes_what_lives() {
 fn a_full_compaction_leaves_no_masks_and_nothing_that_came_in_order() {
     let rule = GcRule::MaxVersions(1);
     let mut row = Row::new();
-    for sequence in 0..10 {
-        row.insert(0, (sequence, encode(&[], [(&b"q"[..], sequence as i64, &b"v"[..])], 0).into()));
+    for (sequence, time) in (0..10).zip(0..) {
+        row.insert(0, (sequence, encode(&[], [(&b"q"[..], time, &b"v"[..])], 0).into()));
     }
     let full = trim(&row, Some(&rule), 100, Scope::Full { sequence_max: 9 }, &mut || true);
     assert_eq!(full.len(), 1);
