@@ -1,5 +1,6 @@
 //! The key schema: one TOML file, versioned and fingerprinted.
 
+mod describe;
 mod diff;
 mod fingerprint;
 mod model;
@@ -12,6 +13,7 @@ mod tests;
 mod warnings;
 mod width;
 
+pub use describe::{Description, PartDescription, QueryDescription};
 pub use diff::{Change, Diff, Verdict, diff};
 pub use fingerprint::Fingerprint;
 pub use model::*;

@@ -129,6 +129,17 @@ pub(super) fn field_attributes(field: &Field) -> String {
     text
 }
 
+/// A field in words: `uint, digits 5`, `timestamp, unit ms, digits 13, order desc`.
+pub(super) fn field_words(field: &Field) -> String {
+    let bare = field_attributes(&Field { values: Vec::new(), ..field.clone() });
+    let words = bare.replacen("type = ", "", 1).replace(" = ", " ").replace(['"', '\''], "");
+    match field.values.len() {
+        0 => words,
+        1..=4 => format!("{words}, one of {}", field.values.join(" ")),
+        count => format!("{words}, one of {count}"),
+    }
+}
+
 fn kind_attributes(kind: &FieldKind) -> String {
     match kind {
         FieldKind::String => "type = \"string\"".to_owned(),

@@ -143,7 +143,8 @@ fn salt(fields: usize) -> impl Strategy<Value = Salt> {
 fn keep_to_known_types(salt: &mut Salt, fields: &[Field]) {
     let kinds = || salt.of.iter().map(|index| &fields[*index].kind);
     let taken = match salt.source {
-        SaltSource::Hash(Hash::JavaString) => kinds().all(FieldKind::is_text),
+        // One field: a literal between two might not be text.
+        SaltSource::Hash(Hash::JavaString) => salt.of.len() == 1 && kinds().all(FieldKind::is_text),
         SaltSource::Hash(Hash::CockroachDb) => kinds().all(crate::salt::cockroach::knows),
         _ => true,
     };

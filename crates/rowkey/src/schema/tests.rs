@@ -225,3 +225,55 @@ proptest! {
         }
     }
 }
+
+fn described(text: &str) -> String {
+    let schema = KeySchema::parse(text).unwrap();
+    let codec = crate::Codec::new(schema.clone()).unwrap();
+    schema.describe(&codec).to_string()
+}
+
+#[test]
+fn the_description_shows_the_key_byte_by_byte() {
+    let text = described(include_str!("../../tests/schemas/good/telemetry.toml"));
+    assert_eq!(text, include_str!("../../tests/schemas/shown/telemetry.txt").trim_end());
+}
+
+#[test]
+fn the_description_names_what_is_hidden_in_binary() {
+    let text = described(include_str!("../../tests/schemas/good/binary.toml"));
+    assert_eq!(text, include_str!("../../tests/schemas/shown/binary.txt").trim_end());
+}
+
+/// The first example of `docs/schema.md` shows a key behind its layout; it is one of that schema.
+#[test]
+fn the_key_in_the_reference_is_real() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema.md");
+    let reference = std::fs::read_to_string(path).unwrap();
+    let example = reference.split("```").nth(1).unwrap().strip_prefix("toml").unwrap();
+    let layout = example.lines().find(|line| line.starts_with("layout")).unwrap();
+    let (_, key) = layout.rsplit_once(" # ").unwrap();
+    let codec = crate::Codec::new(KeySchema::parse(example).unwrap()).unwrap();
+    codec.decode(key.as_bytes(), &mut Vec::new()).unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn every_schema_has_an_example_key_that_decodes(schema in schema()) {
+        let codec = crate::Codec::new(schema.clone()).unwrap();
+        let description = schema.describe(&codec);
+        let key = description.example.clone().unwrap();
+        codec.decode(key.as_bytes(), &mut Vec::new()).unwrap();
+        let width = schema.key_width();
+        prop_assert!(width.min <= key.as_bytes().len());
+        prop_assert!(width.max.is_none_or(|max| key.as_bytes().len() <= max));
+        let whole: String = description.parts.iter().map(|part| part.example.as_str()).collect();
+        prop_assert_eq!(whole, key.to_string());
+        for part in &description.parts {
+            if let Some(exact) = part.width.exact() {
+                prop_assert_eq!(crate::escape::unescape(&part.example).unwrap().len(), exact);
+            }
+        }
+    }
+}

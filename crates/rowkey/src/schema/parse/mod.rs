@@ -130,7 +130,7 @@ fn key_design(key: &Table<'_, '_>) -> Result<(Vec<Part>, Vec<Field>, Option<Salt
         None => None,
         Some(table) => {
             table.refuse_unknown(attributes::SALT)?;
-            Some(salt::parse(&table, &fields)?)
+            Some(salt::parse(&table, &parts, &fields)?)
         }
     };
     Ok((parts, fields, salt))

@@ -2,8 +2,9 @@
 
 use super::document::{Table, list, suggest};
 use crate::Result;
+use crate::escape::escaped;
 use crate::salt::cockroach;
-use crate::schema::{Field, FieldKind, Hash, Salt, SaltFormat, SaltSource};
+use crate::schema::{Field, FieldKind, Hash, Part, Salt, SaltFormat, SaltSource};
 
 /// Buckets of a salt. 65,536 is what two bytes hold.
 const BUCKETS_MAX: i64 = 65_536;
@@ -69,11 +70,13 @@ const FORMATS: [(&str, Format); 3] =
     [("digits", Format::Digits), ("hex", Format::Hex), ("bytes", Format::Bytes)];
 
 /// Reads `[key.salt]`.
-pub(super) fn parse(table: &Table<'_, '_>, fields: &[Field]) -> Result<Salt> {
+pub(super) fn parse(table: &Table<'_, '_>, parts: &[Part], fields: &[Field]) -> Result<Salt> {
     let name = table.word("hash", &NAMES)?.unwrap_or(Name::Plain(Hash::Xxh3));
     let of = of(table, name, fields)?;
     if let Some(bytes) = table.integer("prefix_bytes", 1..=16)? {
-        return hash_prefix(table, name, of, u8::try_from(bytes).expect("at most 16"), fields);
+        let salt = hash_prefix(table, name, of, u8::try_from(bytes).expect("at most 16"))?;
+        check_input(table, &salt, parts, fields)?;
+        return Ok(salt);
     }
     if name == Name::Md5 {
         let message = "hash = \"md5\" goes with `prefix_bytes`; for buckets write hash = \"md5-hex\" and hex_digits = 4";
@@ -83,9 +86,10 @@ pub(super) fn parse(table: &Table<'_, '_>, fields: &[Field]) -> Result<Salt> {
     let buckets = buckets.ok_or_else(|| table.missing("buckets", "buckets = 16 (or prefix_bytes = 2)"))?;
     let buckets = u32::try_from(buckets).expect("at most 65,536");
     let source = source(table, name, buckets)?;
-    check_input(table, source, &of, fields)?;
     let format = format(table, name, buckets)?;
-    Ok(Salt { of, source, format, buckets })
+    let salt = Salt { of, source, format, buckets };
+    check_input(table, &salt, parts, fields)?;
+    Ok(salt)
 }
 
 fn of(table: &Table<'_, '_>, name: Name, fields: &[Field]) -> Result<Vec<usize>> {
@@ -151,25 +155,41 @@ fn check_modulo(table: &Table<'_, '_>, of: &[usize], fields: &[Field]) -> Result
 }
 
 /// Hashes that do not take every type.
-fn check_input(table: &Table<'_, '_>, source: SaltSource, of: &[usize], fields: &[Field]) -> Result<()> {
-    let hashed = || of.iter().map(|index| &fields[*index]);
-    let (foreign, why) = match source {
-        SaltSource::Hash(Hash::JavaString) | SaltSource::HashPrefix { hash: Hash::JavaString, .. } => {
-            (hashed().find(|field| !field.kind.is_text()), "hash = \"java-string\" hashes text")
-        }
+fn check_input(table: &Table<'_, '_>, salt: &Salt, parts: &[Part], fields: &[Field]) -> Result<()> {
+    let hashed = || salt.of.iter().map(|index| &fields[*index]);
+    let java = matches!(
+        salt.source,
+        SaltSource::Hash(Hash::JavaString) | SaltSource::HashPrefix { hash: Hash::JavaString, .. }
+    );
+    let (foreign, why) = match salt.source {
+        _ if java => (hashed().find(|field| !field.kind.is_text()), "hash = \"java-string\" hashes text"),
         SaltSource::Hash(Hash::CockroachDb) => (
             hashed().find(|field| !cockroach::knows(&field.kind)),
             "hash = \"cockroachdb\" knows CockroachDB's encoding of integers, text and bytes",
         ),
         _ => (None, ""),
     };
-    match foreign {
-        None => Ok(()),
-        Some(Field { name, kind, .. }) => {
-            let message = format!("{why}, and `{name}` is of type \"{}\"; take hash = \"xxh3\"", kind.name());
-            Err(table.error_at_value("of", message))
+    if let Some(Field { name, kind, .. }) = foreign {
+        let message = format!("{why}, and `{name}` is of type \"{}\"; take hash = \"xxh3\"", kind.name());
+        return Err(table.error_at_value("of", message));
+    }
+    // The literal behind each hashed field but the last is hashed too.
+    let inner = salt.of.split_last().map_or(&[][..], |(_, inner)| inner);
+    for pair in parts.windows(2) {
+        if let [Part::Field(index), Part::Literal(literal)] = pair
+            && java
+            && inner.contains(index)
+            && std::str::from_utf8(literal).is_err()
+        {
+            let message = format!(
+                "hash = \"java-string\" hashes text, and the literal `{}` behind `{}` is none; take hash = \"xxh3\"",
+                escaped(literal),
+                fields[*index].name
+            );
+            return Err(table.error_at_value("hash", message));
         }
     }
+    Ok(())
 }
 
 fn source(table: &Table<'_, '_>, name: Name, buckets: u32) -> Result<SaltSource> {
@@ -276,13 +296,7 @@ fn prefix_hash(name: Name) -> Option<Hash> {
     (hash.prefix_bytes_max() > 0).then_some(hash)
 }
 
-fn hash_prefix(
-    table: &Table<'_, '_>,
-    name: Name,
-    of: Vec<usize>,
-    bytes: u8,
-    fields: &[Field],
-) -> Result<Salt> {
+fn hash_prefix(table: &Table<'_, '_>, name: Name, of: Vec<usize>, bytes: u8) -> Result<Salt> {
     for key in ["buckets", "hex_digits"] {
         if table.has(key) {
             let message = format!(
@@ -316,6 +330,5 @@ fn hash_prefix(
         return Err(table.error_at_value("width", message));
     }
     let source = SaltSource::HashPrefix { hash, bytes };
-    check_input(table, source, &of, fields)?;
     Ok(Salt { of, source, format, buckets: 0 })
 }
