@@ -254,6 +254,12 @@ fn the_key_in_the_reference_is_real() {
     let (_, key) = layout.rsplit_once(" # ").unwrap();
     let codec = crate::Codec::new(KeySchema::parse(example).unwrap()).unwrap();
     codec.decode(key.as_bytes(), &mut Vec::new()).unwrap();
+    let shown = reference.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+    assert_eq!(
+        described(example),
+        shown.trim_end(),
+        "the second block is what `schema show` prints of the first"
+    );
 }
 
 proptest! {

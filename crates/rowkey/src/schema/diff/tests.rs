@@ -1,7 +1,10 @@
 //! What each kind of change asks for.
 
 use super::{Diff, Verdict, diff};
-use crate::KeySchema;
+use crate::schema::testing::schema;
+use crate::schema::{Hash, Order, Part, SaltFormat, SaltSource};
+use crate::{Codec, KeySchema, Value};
+use proptest::prelude::*;
 
 const BASE: &str = r#"
 version = 1
@@ -184,4 +187,102 @@ fingerprint {old} -> {new}
 rows of both designs can stand in one table: every key tells which it is of"
     );
     assert_eq!(diff.to_string(), expected);
+}
+
+/// The share that the formula promises is the share that the codec makes.
+#[test]
+fn the_computed_shares_are_those_of_real_keys() {
+    const SALT: &str = "of = [\"vehicle\"]\nbuckets = 16";
+    let salts = [
+        (SALT.to_owned(), "of = [\"vehicle\"]\nbuckets = 32".to_owned()),
+        (SALT.to_owned(), "of = [\"vehicle\"]\nbuckets = 24".to_owned()),
+        (SALT.to_owned(), format!("{SALT}\nhash = \"crc32\"")),
+        (
+            format!("{SALT}\nhash = \"modulo\""),
+            "of = [\"vehicle\"]\nbuckets = 20\nhash = \"modulo\"".to_owned(),
+        ),
+        (
+            format!("{SALT}\nhash = \"phoenix\""),
+            "of = [\"vehicle\"]\nbuckets = 48\nhash = \"phoenix\"".to_owned(),
+        ),
+        (SALT.to_owned(), "of = [\"vehicle\"]\nbuckets = 100\nwidth = 3".to_owned()),
+    ];
+    for (old, new) in salts {
+        let parse = |salt: &str| KeySchema::parse(&BASE.replace(SALT, salt)).unwrap();
+        let (old, new) = (parse(&old), parse(&new));
+        let diff = diff(&old, &new);
+        let (old, new) = (Codec::new(old).unwrap(), Codec::new(new).unwrap());
+        let count = 48_000_u32;
+        let (mut moved, mut rewritten) = (0_u32, 0_u32);
+        for vehicle in 0..count {
+            let values = [
+                Value::from("acme"),
+                Value::from("van"),
+                Value::Uint(u64::from(vehicle)),
+                Value::Time(crate::Time::from_seconds(1_789_430_400)),
+            ];
+            moved += u32::from(old.bucket(&values).unwrap() != new.bucket(&values).unwrap());
+            rewritten += u32::from(old.encode_key(&values).unwrap() != new.encode_key(&values).unwrap());
+        }
+        for (counted, computed) in [(moved, diff.moved_share), (rewritten, diff.rewritten_share)] {
+            let share = f64::from(counted) / f64::from(count);
+            assert!((share - computed.unwrap()).abs() < 0.02, "{share}\n{diff}");
+        }
+    }
+}
+
+/// A change to a design, as people make them.
+fn change(schema: &KeySchema, which: u8, amount: u32) -> KeySchema {
+    let mut changed = schema.clone();
+    match (which, &mut changed.salt) {
+        (0, Some(salt)) if salt.buckets > 0 => salt.buckets = salt.buckets.div_ceil(amount),
+        (1, Some(salt)) if salt.buckets > 0 && !matches!(salt.source, SaltSource::Hash(Hash::HbaseWd)) => {
+            salt.format = SaltFormat::Digits { width: 6 };
+        }
+        (2, Some(salt)) if salt.buckets > 0 => {
+            salt.source = SaltSource::Random;
+            salt.of.clear();
+        }
+        (3, Some(_)) => {
+            changed.salt = None;
+            changed.parts.remove(0);
+            if let [Part::Literal(first), Part::Literal(second), ..] = changed.parts.as_mut_slice() {
+                first.append(second);
+                changed.parts.remove(1);
+            }
+        }
+        (4, _) => changed.fields[0].name = "renamed".to_owned(),
+        (5, _) if changed.fields[0].kind.can_descend() => {
+            changed.fields[0].order =
+                if changed.fields[0].order == Order::Asc { Order::Desc } else { Order::Asc };
+        }
+        (6, _) => changed.fields.iter_mut().for_each(|field| field.values.clear()),
+        _ => {}
+    }
+    changed
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// What the verdicts promise holds for real keys: under a safe change a key keeps its meaning, and where rows of both designs may
+    /// stand in one table no key of one is read by the other with another meaning.
+    #[test]
+    fn keys_keep_what_the_verdict_promises(old in schema(), which in 0_u8..7, amount in 1_u32..5) {
+        let new = change(&old, which, amount);
+        let there = diff(&old, &new);
+        let (Ok(old_codec), Ok(new_codec)) = (Codec::new(old.clone()), Codec::new(new.clone())) else { return Ok(()) };
+        for (from, to, forward) in [(&old_codec, &new_codec, true), (&new_codec, &old_codec, false)] {
+            let key = from.schema().describe(from).example.unwrap();
+            let (mut meant, mut read) = (Vec::new(), Vec::new());
+            from.decode(key.as_bytes(), &mut meant).unwrap();
+            let readable = to.decode(key.as_bytes(), &mut read).is_ok();
+            if there.verdict == Verdict::Safe && forward {
+                prop_assert!(readable, "{}\n{}", key, there);
+            }
+            if there.not_in_one_table.is_none() && readable {
+                prop_assert_eq!(&meant, &read, "{}\n{}", key, there);
+            }
+        }
+    }
 }
