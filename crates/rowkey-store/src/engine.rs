@@ -223,7 +223,7 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
     /// `NotFound`, `Unsupported`.
     fn tablets(&self, table: &str) -> Result<Vec<TabletInfo>>;
 
-    /// Cuts a tablet at `at`. Nothing happens if there is a split point already.
+    /// Cuts a tablet at `at`. Nothing happens if there is a split point already. What was counted on it stays with its first part.
     ///
     /// # Errors
     ///

@@ -11,6 +11,8 @@ mod key;
 pub mod range;
 pub mod salt;
 pub mod schema;
+#[cfg(test)]
+mod testing;
 mod value;
 
 pub use codec::{Codec, Explanation, KeyPart};

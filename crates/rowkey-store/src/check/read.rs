@@ -47,7 +47,7 @@ fn check(filter: &Filter, depth: usize) -> Result<()> {
     }
     let members = |name: &str, filters: &[Filter]| {
         if filters.len() < 2 {
-            let message = format!("a {name} of filters has {}; it must have at least 2", filters.len());
+            let message = format!("{name} of filters has {}; it must have at least 2", filters.len());
             return Err(invalid(message));
         }
         filters.iter().try_for_each(|filter| check(filter, depth + 1))
@@ -57,9 +57,9 @@ fn check(filter: &Filter, depth: usize) -> Result<()> {
             if filters.iter().filter(|filter| matches!(filter, Filter::ApplyLabel(_))).count() > 1 {
                 return Err(invalid("a chain of filters applies two labels; it may apply one"));
             }
-            members("chain", filters)
+            members("a chain", filters)
         }
-        Filter::Interleave(filters) => members("interleave", filters),
+        Filter::Interleave(filters) => members("an interleave", filters),
         Filter::Condition { predicate, then, otherwise } => {
             let branches = [Some(predicate), then.as_ref(), otherwise.as_ref()];
             branches.into_iter().flatten().try_for_each(|filter| check(filter, depth + 1))

@@ -1,3 +1,5 @@
+//! The codec as a whole: keys of several fields, literals, wrong keys, and the properties of random schemas.
+
 use super::*;
 use crate::Time;
 use crate::schema::{Field, FieldKind, Hash, Order, Part, Salt, SaltFormat, SaltSource, TimeUnit};

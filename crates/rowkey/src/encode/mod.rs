@@ -455,3 +455,6 @@ fn mismatch(kind: &FieldKind, value: &Value<'_>) -> Error {
 fn wrong_width(width: usize, got: usize) -> Error {
     Error::malformed(got.min(width), format!("{got} bytes; the field is {width} bytes wide"))
 }
+
+#[cfg(test)]
+mod tests;
