@@ -3,8 +3,9 @@
 
 use super::Inner;
 use super::step::{Close, Step};
+use crate::escape::escaped;
 use crate::salt::SaltPlan;
-use crate::schema::{Field, FieldKind, KeySchema, Order, Part};
+use crate::schema::{Field, FieldKind, Hash, KeySchema, Order, Part, SaltSource};
 use crate::{Error, ErrorKind, Result, encode};
 
 /// A schema that cannot be compiled.
@@ -29,7 +30,27 @@ pub(super) fn compile(schema: KeySchema) -> Result<Inner> {
         }
         steps.push(step);
     }
+    if let Some(salt) = &salt {
+        check_java_literals(salt, &steps)?;
+    }
     Ok(Inner { schema, salt, lead: lead.into(), steps: steps.into() })
+}
+
+/// `java-string` hashes text: the literals between its fields are part of it.
+fn check_java_literals(salt: &SaltPlan, steps: &[Step]) -> Result<()> {
+    let java = matches!(
+        salt.source,
+        SaltSource::Hash(Hash::JavaString) | SaltSource::HashPrefix { hash: Hash::JavaString, .. }
+    );
+    let hashed = salt.runs.iter().flat_map(|run| run.first..run.last + usize::from(run.closed));
+    let binary = hashed.filter_map(|at| steps.get(at)).find(|step| str::from_utf8(&step.literal).is_err());
+    match binary {
+        Some(step) if java => Err(design_error(format!(
+            "`java-string` hashes text, and the literal `{}` between its fields is not UTF-8",
+            escaped(&step.literal)
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The literal before the first field, and those behind each field.
