@@ -83,6 +83,9 @@ pub(crate) fn decode(separator: u8, bytes: &[u8]) -> Result<Cow<'_, str>> {
             stripped
                 .ok_or_else(|| Error::malformed(host_end, "a separator must stand after the last label"))?
         };
+        if labels.is_empty() {
+            return Err(Error::malformed(0, "an empty host has no label to stand a separator behind"));
+        }
         for (at, label) in labels.rsplit(char::from(separator)).enumerate() {
             // Only an IPv4 address that is the whole host has dots inside.
             if label.contains('.') && label.len() != labels.len() {
