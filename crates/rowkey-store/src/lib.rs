@@ -1,6 +1,23 @@
 //! Cells: Bigtable's data model and what an engine must do with it.
 //!
 //! Nothing here knows a key schema, a disk, a network or a protobuf type. Start reading at [`Engine`].
+//!
+//! - Pure decisions that all engines share: [`check`], [`gc`], [`select`], [`read_modify_write`], [`tablet`].
+//! - Engines: [`memory`], the oracle; [`wrap`], around others.
+//! - What every engine must pass: [`conformance`], [`metamorphic`].
+
+pub mod check;
+pub mod conformance;
+pub mod escape;
+pub mod gc;
+pub mod limits;
+pub mod memory;
+pub mod metamorphic;
+pub mod read_modify_write;
+pub mod seeded;
+pub mod select;
+pub mod tablet;
+pub mod wrap;
 
 mod cell;
 mod clock;
@@ -26,14 +43,3 @@ pub use mutation::{CheckAndMutate, Mutation, RowMutation, Timestamp};
 pub use read::{ColumnSelection, ReadRequest, Selection};
 pub use row_range::{RowRange, RowSet, prefix_end};
 pub use table::{FamilyChange, FamilyConfig, GcRule, Granularity, TableConfig, ValueType};
-pub mod check;
-pub mod conformance;
-pub mod escape;
-pub mod gc;
-pub mod limits;
-pub mod memory;
-pub mod read_modify_write;
-pub mod seeded;
-pub mod select;
-pub mod tablet;
-pub mod wrap;
