@@ -1,0 +1,416 @@
+//! Imports and exports: counts that add up, duplicates, rejects, and what comes back.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{Fixture, parse};
+use flate2::{Compression, write::GzEncoder};
+use proptest::prelude::*;
+use rowkey::KeySchema;
+use rowkey::query::Query;
+use rowkey_store::memory::MemoryEngine;
+use rowkey_store::seeded::Seeded;
+use rowkey_store::{Clock, Durability, Engine, ManualClock, Mutation, Row, Timestamp};
+use rowkey_table::export::ExportFormat;
+use rowkey_table::import::{
+    ImportHooks, ImportOptions, ImportReport, InputFormat, Mapping, OnDuplicate, RestColumns, TimeColumn,
+};
+use rowkey_table::{CreateOptions, ErrorKind, KeyedTable, Result, ScanRequest};
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+const NOW_US: i64 = 1_700_000_000_123_456;
+const CSV: InputFormat = InputFormat::Csv { delimiter: b',' };
+
+fn fleet() -> KeySchema {
+    parse(
+        "[key]\nlayout = \"{salt}#{kind}#{unit}\"\n[key.salt]\nof = [\"unit\"]\nbuckets = 4\nhash = \"xxh3\"\n[key.fields]\n\
+         kind = { type = \"string\" }\nunit = { type = \"uint\", digits = 3 }",
+    )
+}
+
+fn table(schema: KeySchema) -> KeyedTable {
+    let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(NOW_US));
+    let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::new(Arc::clone(&clock)));
+    KeyedTable::create(engine, clock, schema, &CreateOptions::default()).unwrap()
+}
+
+/// Imports with a reject file; answers with the report and the file.
+fn import_with(
+    table: &KeyedTable,
+    text: &[u8],
+    format: InputFormat,
+    mapping: &Mapping,
+    options: &ImportOptions,
+) -> Result<(ImportReport, String)> {
+    let mut rejects = Vec::new();
+    let hooks = ImportHooks { rejects: Some(&mut rejects), progress: None };
+    let report = table.import(text, format, mapping, options, hooks)?;
+    assert!(report.adds_up());
+    Ok((report, String::from_utf8(rejects).unwrap()))
+}
+
+fn import(table: &KeyedTable, text: &str) -> Result<(ImportReport, String)> {
+    import_with(table, text.as_bytes(), CSV, &Mapping::default(), &ImportOptions::default())
+}
+
+fn rows(table: &KeyedTable) -> Vec<Row> {
+    let snapshot = table.engine().snapshot(table.name()).unwrap();
+    let rows = snapshot.read_rows(&rowkey_store::ReadRequest {
+        rows: rowkey_store::RowSet::all(),
+        ..rowkey_store::ReadRequest::default()
+    });
+    rows.unwrap().collect::<rowkey_store::Result<_>>().unwrap()
+}
+
+/// The cells of a table: unsalted key, column, milliseconds after the time of the import, value.
+fn cells(table: &KeyedTable) -> Vec<String> {
+    let cell = |row: &Row, cell: &rowkey_store::Cell| {
+        let (_, unsalted) = table.codec().split_salt(&row.key).unwrap();
+        let after_ms = (cell.timestamp_us - (NOW_US - NOW_US % 1000)) / 1000;
+        format!(
+            "{} {}:{}+{after_ms} {}",
+            unsalted.escape_ascii(),
+            cell.family,
+            cell.qualifier.escape_ascii(),
+            cell.value.escape_ascii()
+        )
+    };
+    let mut cells: Vec<String> =
+        rows(table).iter().flat_map(|row| row.cells.iter().map(move |one| cell(row, one))).collect();
+    cells.sort();
+    cells
+}
+
+fn export(table: &KeyedTable, format: &ExportFormat) -> Vec<u8> {
+    let mut out = Vec::new();
+    let request = ScanRequest::new(Query::new().full_scan());
+    table.export(&mut out, format, &request, None).unwrap();
+    out
+}
+
+#[test]
+fn columns_become_fields_and_cells_by_name() {
+    let table = table(fleet());
+    let text = "unit,kind,speed,b:note\r\n7,van,\"8,5\",\"say \"\"hi\"\"\"\r\n12,car,,\r\n";
+    let (report, rejects) = import(&table, text).unwrap();
+    assert_eq!((report.rows_read, report.rows_written, report.cells_written), (2, 2, 4));
+    assert_eq!(report.bytes_read, text.len() as u64);
+    assert_eq!(rejects, "");
+    let expected = [
+        "#car#012 a:speed+0 ",
+        "#car#012 b:note+0 ",
+        "#van#007 a:speed+0 8,5",
+        "#van#007 b:note+0 say \\\"hi\\\"",
+    ];
+    assert_eq!(cells(&table), expected);
+}
+
+#[test]
+fn rules_map_columns_constants_and_integers() {
+    let table = table(fleet());
+    let mut mapping = Mapping { rest: RestColumns::Ignore, skip_empty: true, ..Mapping::default() };
+    for rule in ["unit=id", "n=b:count", "text=a:t"] {
+        mapping.add_rule(rule, table.schema()).unwrap();
+    }
+    mapping.add_constant("kind=van", table.schema()).unwrap();
+    mapping.add_constant("b:source=file", table.schema()).unwrap();
+    mapping.integers.insert("n".to_owned());
+    let text = b"id;n;text;other\n7;-2;;x\n8;x;;x\n";
+    let format = InputFormat::Csv { delimiter: b';' };
+    let (report, rejects) = import_with(&table, text, format, &mapping, &ImportOptions::default()).unwrap();
+    assert_eq!(report.columns_ignored, ["other"]);
+    let count = "#van#007 b:count+0 \\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xfe";
+    assert_eq!(cells(&table), [count, "#van#007 b:source+0 file"]);
+    let line = "{\"type\":\"rejected\",\"line\":3,\"reason\":\"column `n`: `x` is no 64-bit integer\",\"text\":\"8;x;;x\"}\n";
+    assert_eq!(rejects, line);
+    let error = mapping.add_rule("speed=c:x", table.schema()).unwrap_err().to_string();
+    assert!(error.contains("`speed` is no key field") && error.contains("a, b"), "{error}");
+}
+
+#[test]
+fn wrong_rows_are_rejected_with_line_reason_and_text() {
+    let table = table(fleet());
+    let text = "kind,unit,v\nvan,1,x\nvan,1000,x\nvan,2\n\"a\nb#\",3,x\nvan,,x\n";
+    let (report, rejects) = import(&table, text).unwrap();
+    assert_eq!((report.rows_read, report.rows_written, report.rows_rejected), (5, 1, 4));
+    let lines: Vec<serde_json::Value> =
+        rejects.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let texts: Vec<_> =
+        lines.iter().map(|line| (line["line"].as_u64().unwrap(), line["text"].as_str().unwrap())).collect();
+    assert_eq!(texts, [(3, "van,1000,x"), (4, "van,2"), (5, "\"a\nb#\",3,x"), (7, "van,,x")]);
+    assert!(lines[0]["reason"].as_str().unwrap().contains("unit"), "{rejects}");
+    assert_eq!(lines[1]["reason"], "2 columns, but the header has 3");
+    assert_eq!(report.first_rejects.len(), 4);
+    // What was rejected can be corrected and imported again.
+    let options = ImportOptions { rejects_max: Some(2), ..ImportOptions::default() };
+    let error = import_with(&table, text.as_bytes(), CSV, &Mapping::default(), &options).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Data);
+    assert!(error.to_string().contains("more than the 2 allowed; the last one, line 5"), "{error}");
+}
+
+#[test]
+fn text_that_is_not_utf8_is_rejected_as_base64() {
+    let table = table(fleet());
+    let text = b"kind,unit,v\nv\xffn,1,x\nvan,1,\xff\n";
+    let (report, rejects) =
+        import_with(&table, text, CSV, &Mapping::default(), &ImportOptions::default()).unwrap();
+    assert_eq!((report.rows_written, report.rows_rejected), (1, 1));
+    assert!(rejects.contains("not UTF-8 at byte 1") && rejects.contains("\"base64\":"), "{rejects}");
+    assert_eq!(cells(&table), ["#van#001 a:v+0 \\xff"]);
+}
+
+fn check_duplicates(on_duplicate: OnDuplicate, time: bool, text: &str, expected: &[&str], counts: [u64; 5]) {
+    let table = table(fleet());
+    let time = time.then(|| TimeColumn { column: "t".to_owned(), unit: rowkey::schema::TimeUnit::Millis });
+    let mapping = Mapping { time, ..Mapping::default() };
+    // Batches of two rows: duplicates meet across batches and within one.
+    let options = ImportOptions { on_duplicate, batch_rows: 2, ..ImportOptions::default() };
+    let (report, _) = import_with(&table, text.as_bytes(), CSV, &mapping, &options).unwrap();
+    assert_eq!(cells(&table), expected, "{on_duplicate:?}");
+    let found = [
+        report.rows_read,
+        report.rows_written,
+        report.duplicates_kept,
+        report.duplicates_overwritten,
+        report.duplicates_rejected,
+    ];
+    assert_eq!(found, counts, "{on_duplicate:?}");
+}
+
+#[test]
+fn duplicates_are_kept_overwritten_or_rejected() {
+    let text = "kind,unit,v\nvan,1,a\ncar,1,a\nvan,1,b\nvan,001,c\n";
+    let kept = ["#car#001 a:v+0 a", "#van#001 a:v+0 a", "#van#001 a:v+1 b", "#van#001 a:v+2 c"];
+    check_duplicates(OnDuplicate::KeepVersions, false, text, &kept, [4, 2, 2, 0, 0]);
+    let last = ["#car#001 a:v+0 a", "#van#001 a:v+0 c"];
+    check_duplicates(OnDuplicate::Overwrite, false, text, &last, [4, 2, 0, 2, 0]);
+    let first = ["#car#001 a:v+0 a", "#van#001 a:v+0 a"];
+    check_duplicates(OnDuplicate::Reject, false, text, &first, [4, 2, 0, 0, 2]);
+}
+
+#[test]
+fn duplicates_with_times_of_their_own_move_only_as_far_as_they_must() {
+    let text = "kind,unit,v,t\nvan,1,a,1700000000200\nvan,1,b,1700000000125\nvan,1,c,2023-11-14T22:13:20.2Z\nvan,1,d,1700000000125\n";
+    let kept = ["#van#001 a:v+2 b", "#van#001 a:v+3 d", "#van#001 a:v+77 a", "#van#001 a:v+78 c"];
+    check_duplicates(OnDuplicate::KeepVersions, true, text, &kept, [4, 1, 3, 0, 0]);
+    check_duplicates(OnDuplicate::Overwrite, true, text, &["#van#001 a:v+2 d"], [4, 1, 0, 3, 0]);
+    check_duplicates(OnDuplicate::Reject, true, text, &["#van#001 a:v+77 a"], [4, 1, 0, 0, 3]);
+}
+
+#[test]
+fn an_overwritten_record_leaves_no_cell_behind() {
+    let table = table(fleet());
+    let text = "{\"kind\":\"van\",\"unit\":1,\"x\":1,\"y\":[1, 2]}\n\n{\"kind\":\"van\",\"unit\":1,\"x\":1.50,\"z\":null}\n";
+    let options = ImportOptions { on_duplicate: OnDuplicate::Overwrite, ..ImportOptions::default() };
+    let format = InputFormat::JsonLines;
+    let (report, _) = import_with(&table, text.as_bytes(), format, &Mapping::default(), &options).unwrap();
+    assert_eq!(report.duplicates_overwritten, 1);
+    assert_eq!(cells(&table), ["#van#001 a:x+0 1.50"]);
+}
+
+#[test]
+fn a_rule_that_keeps_one_version_is_warned_of() {
+    let schema = KeySchema::parse(
+        "version = 1\ntable = \"t\"\n[key]\nlayout = \"{unit}\"\n[key.fields]\nunit = { type = \"u8\" }\n[families]\n\
+         a = { gc = \"maxversions=1\" }\n",
+    );
+    let (report, _) = import(&table(schema.unwrap()), "unit,v\n1,a\n1,b\n").unwrap();
+    assert_eq!(report.duplicates_kept, 1);
+    assert!(report.warnings[0].contains("family `a` keeps one version"), "{:?}", report.warnings);
+}
+
+#[test]
+fn what_the_engine_refuses_of_one_row_is_rejected_and_counted() {
+    let table = table(fleet());
+    let long = "x".repeat(5000);
+    let (report, rejects) = import(&table, &format!("kind,unit,v\n{long},1,a\nvan,1,a\n")).unwrap();
+    assert_eq!((report.rows_written, report.rows_rejected), (1, 1));
+    assert!(rejects.contains("the limit is 4096"), "{}", &rejects[..200]);
+    let line = "{\"type\":\"row\",\"key\":{\"kind\":\"van\",\"unit\":2},\"cells\":[{\"family\":\"zz\",\"qualifier\":\"q\",\
+                \"timestamp_us\":0,\"value\":{\"text\":\"v\"}}]}";
+    let format = InputFormat::JsonLines;
+    let options = ImportOptions::default();
+    let (report, rejects) =
+        import_with(&table, line.as_bytes(), format, &Mapping::default(), &options).unwrap();
+    assert_eq!((report.rows_read, report.rows_rejected), (1, 1));
+    assert!(rejects.contains("zz"), "{rejects}");
+}
+
+#[test]
+fn wrong_files_are_refused_with_what_to_do() {
+    let table = table(fleet());
+    let check = |text: &[u8], what: &str| {
+        let error =
+            import_with(&table, text, CSV, &Mapping::default(), &ImportOptions::default()).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Data | ErrorKind::Invalid), "{error}");
+        assert!(error.to_string().contains(what), "{error}");
+    };
+    check(b"", "the input is empty");
+    check(b"\x7fELF\x02\x01\x01\x00\x00", "byte 7 is 00");
+    check(b"kind,speed\nvan,1\n", "key field `unit` has no column of its name; map one with `unit=COLUMN`");
+    check(b"kind,unit\nvan,1\n", "no column is left for a cell");
+    check(b"kind,unit,unit,v\n", "two columns `unit`");
+    check(b"k\xff,unit\n", "not UTF-8 in column 1");
+    let error =
+        table.import(&b"{}"[..], CSV, &Mapping::default(), &ImportOptions::default(), ImportHooks::default());
+    assert!(error.unwrap_err().to_string().contains("key field `kind` has no column"));
+    let (report, _) = import(&table, "kind,unit,v\n").unwrap();
+    assert_eq!(report.warnings, ["the input has no records"]);
+    let (_, rejects) = import_with(
+        &table,
+        b"[1]\nkind\n",
+        InputFormat::JsonLines,
+        &Mapping::default(),
+        &ImportOptions::default(),
+    )
+    .unwrap();
+    assert_eq!(rejects.matches("no JSON object").count(), 2, "{rejects}");
+}
+
+#[test]
+fn the_progress_function_may_stop_an_import() {
+    let table = table(fleet());
+    let text: String =
+        (0..900).fold("kind,unit,v\n".to_owned(), |text, unit| text + &format!("van,{unit},x\n"));
+    let mut calls = Vec::new();
+    let mut progress = |progress: rowkey_table::import::Progress| {
+        calls.push(progress.rows);
+        if progress.rows >= 300 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let hooks = ImportHooks { rejects: None, progress: Some(&mut progress) };
+    let options = ImportOptions { batch_rows: 100, ..ImportOptions::default() };
+    let error = table.import(text.as_bytes(), CSV, &Mapping::default(), &options, hooks).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
+    assert!(error.to_string().contains("stopped after 300 records, of which 300"), "{error}");
+    assert_eq!(calls, [100, 200, 300]);
+    assert_eq!(rows(&table).len(), 300);
+}
+
+#[test]
+fn gzip_and_byte_order_marks_are_read() {
+    let table = table(fleet());
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(b"\xef\xbb\xbfkind,unit,v\nvan,1,x\n").unwrap();
+    let options = ImportOptions { durability: Durability::Buffered, ..ImportOptions::default() };
+    import_with(&table, &encoder.finish().unwrap(), CSV, &Mapping::default(), &options).unwrap();
+    let line = b"\xef\xbb\xbf{\"kind\":\"van\",\"unit\":\"2\",\"v\":\"\\u0041\"}";
+    import_with(&table, line, InputFormat::JsonLines, &Mapping::default(), &options).unwrap();
+    assert_eq!(cells(&table), ["#van#001 a:v+0 x", "#van#002 a:v+0 A"]);
+}
+
+#[test]
+fn csv_comes_back_as_it_went_in() {
+    let table = table(fleet());
+    let text = "kind,unit,a:v,b:w\ncar,12,\"1,5\",\nvan,7,\"a\"\"\nb\",x\n";
+    import(&table, text).unwrap();
+    let format = ExportFormat::Csv { delimiter: b',', columns: None };
+    assert_eq!(String::from_utf8(export(&table, &format)).unwrap(), text);
+    // Older versions and columns that were not asked for are counted.
+    import_with(
+        &table,
+        b"kind,unit,a:v\nvan,7,z\n",
+        CSV,
+        &Mapping::default(),
+        &ImportOptions { timestamp_us: Some(NOW_US + 5000), ..ImportOptions::default() },
+    )
+    .unwrap();
+    let columns = Some(vec![("a".to_owned(), "v".into())]);
+    let mut out = Vec::new();
+    let request = ScanRequest::new(Query::new().full_scan());
+    let format = ExportFormat::Csv { delimiter: b';', columns };
+    let report = table.export(&mut out, &format, &request, None).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), "kind;unit;a:v\ncar;12;1,5\nvan;7;z\n");
+    assert_eq!((report.rows, report.cells, report.versions_omitted, report.cells_omitted), (2, 2, 1, 2));
+}
+
+#[derive(Debug)]
+struct Broken;
+
+impl std::io::Write for Broken {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(std::io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_broken_pipe_can_be_told_from_the_source_of_the_error() {
+    let table = table(fleet());
+    import(&table, "kind,unit,v\nvan,1,x\n").unwrap();
+    let request = ScanRequest::new(Query::new().full_scan());
+    for format in [ExportFormat::JsonLines, ExportFormat::Csv { delimiter: b',', columns: None }] {
+        let error = table.export(&mut Broken, &format, &request, None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Output);
+        let source = std::error::Error::source(&error).unwrap().downcast_ref::<std::io::Error>().unwrap();
+        assert_eq!(source.kind(), std::io::ErrorKind::BrokenPipe);
+    }
+}
+
+/// Adds versions and odd bytes to the rows of a fixture.
+fn scribble(fixture: &Fixture, seeded: &mut Seeded) {
+    for row in &fixture.rows {
+        let mutations = (0..=seeded.below(4)).map(|_| {
+            let family = *seeded.one_of(&["a", "b"]);
+            let qualifier = seeded.one_of(&[&b""[..], b"q", b"\xff\x00", "\u{e4}\"".as_bytes()]).to_vec();
+            let value = seeded.one_of(&[&b""[..], b"text", b"\x80", b"\n\\"]).to_vec();
+            let micros = 1000 * i64::try_from(seeded.below(5)).unwrap();
+            Mutation::set(family, qualifier, Timestamp::Micros(micros), value)
+        });
+        let row = rowkey_store::RowMutation { key: row.key.clone().into(), mutations: mutations.collect() };
+        for result in fixture.table.engine().mutate_rows("t", vec![row], Durability::Synced).unwrap() {
+            result.unwrap();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn importing_an_export_gives_an_equal_table(seed: u64) {
+        let mut seeded = Seeded::new(seed);
+        let fixture = Fixture::random(&mut seeded, 40);
+        scribble(&fixture, &mut seeded);
+        let mut out = Vec::new();
+        let request = ScanRequest { ordered: false, ..ScanRequest::new(Query::new().full_scan()) };
+        let report = fixture.table.export(&mut out, &ExportFormat::JsonLines, &request, None).unwrap();
+        prop_assert_eq!(report.rows, fixture.rows.len() as u64);
+        let copy = table(fixture.table.schema().clone());
+        let options = ImportOptions { batch_rows: 7, ..ImportOptions::default() };
+        let (report, rejects) =
+            import_with(&copy, &out, InputFormat::JsonLines, &Mapping::default(), &options).unwrap();
+        prop_assert_eq!(rejects, "");
+        prop_assert_eq!(report.rows_written, fixture.rows.len() as u64);
+        prop_assert_eq!(rows(&copy), rows(&fixture.table));
+    }
+
+    #[test]
+    fn any_bytes_are_an_error_or_counts_that_add_up(text: Vec<u8>, json: bool) {
+        let table = table(fleet());
+        let format = if json { InputFormat::JsonLines } else { CSV };
+        let mut input = if json { Vec::new() } else { b"kind,unit,v\n".to_vec() };
+        input.extend(text);
+        if let Ok((report, _)) = import_with(&table, &input, format, &Mapping::default(), &ImportOptions::default()) {
+            prop_assert!(report.adds_up());
+        }
+    }
+
+    #[test]
+    fn duplicates_of_random_rows_are_counted_exactly(units in prop::collection::vec(0u8..30, 0..200), batch_rows in 1usize..50) {
+        let table = table(fleet());
+        let text = units.iter().fold("kind,unit,v\n".to_owned(), |text, unit| text + &format!("van,{unit},{unit}\n"));
+        let options = ImportOptions { batch_rows, ..ImportOptions::default() };
+        let (report, _) = import_with(&table, text.as_bytes(), CSV, &Mapping::default(), &options).unwrap();
+        let distinct: std::collections::BTreeSet<u8> = units.iter().copied().collect();
+        prop_assert_eq!(report.rows_written, distinct.len() as u64);
+        prop_assert_eq!(report.duplicates_kept, (units.len() - distinct.len()) as u64);
+        // Every record is a cell of its own.
+        prop_assert_eq!(cells(&table).len(), units.len());
+    }
+}
