@@ -94,6 +94,14 @@ pub struct Options {
     /// Whether views are still read after rows, families or tables were dropped, tablets cut, or the engine opened again. (After
     /// the last they never are.)
     pub snapshots_outlive_drops: bool,
+    /// How often the list may be run again to shorten it after a failure. An engine that opens slowly wants few.
+    pub tries_max: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { steps: 400, snapshots_outlive_drops: false, tries_max: 400 }
+    }
 }
 
 /// Runs the steps of a seed on both engines and compares their answers.
@@ -116,7 +124,7 @@ pub fn check(
     let Some((index, first)) = differs(&steps) else { return Ok(()) };
     let mut short: Vec<Step> = steps[..=index].to_vec();
     let mut last = first.clone();
-    shorten(&mut short, |steps| {
+    shorten(&mut short, options.tries_max, |steps| {
         differs(steps).is_some_and(|(_, found)| {
             last = found;
             true
@@ -190,13 +198,12 @@ fn is_part(part: &[Row], whole: &[Row]) -> bool {
 }
 
 /// Leaves out steps as long as `fails` stays true, large parts first, then single ones. The first stays: it creates the table.
-fn shorten(steps: &mut Vec<Step>, mut fails: impl FnMut(&[Step]) -> bool) {
-    const TRIES_MAX: usize = 400;
+fn shorten(steps: &mut Vec<Step>, tries_max: usize, mut fails: impl FnMut(&[Step]) -> bool) {
     let mut tries = 0;
     let mut part = steps.len() / 2;
     while part > 0 {
         let mut at = 1;
-        while at < steps.len() && tries < TRIES_MAX {
+        while at < steps.len() && tries < tries_max {
             let mut fewer = steps.clone();
             fewer.drain(at..(at + part).min(steps.len()));
             tries += 1;

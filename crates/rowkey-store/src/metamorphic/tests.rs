@@ -4,7 +4,7 @@ use crate::{Clock, Durability, Engine, EngineExt, Mutation};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const OPTIONS: Options = Options { steps: 400, snapshots_outlive_drops: true };
+const OPTIONS: Options = Options { steps: 400, snapshots_outlive_drops: true, tries_max: 400 };
 
 struct Memory;
 
