@@ -1,6 +1,6 @@
 //! Buckets: computing, writing, reading and checking the salt of a key.
 
-use super::step::{Close, Step};
+use super::step::{Close, Step, push_literal};
 use super::{Codec, Inner};
 use crate::salt::SaltPlan;
 use crate::schema::{Hash, SaltSource};
@@ -298,7 +298,7 @@ impl Codec {
             let value = value(at, nth).ok_or_else(|| self.missing(at))?;
             self.encode_field(at, value, &mut input)?;
             if whole || nth + 1 < salt.of.len() {
-                steps[at].push_literal(&mut input);
+                push_literal(&steps[at].literal, &mut input);
             }
         }
         Ok(input)

@@ -58,16 +58,6 @@ impl Step {
         Ok(())
     }
 
-    #[inline]
-    pub(super) fn push_literal(&self, out: &mut Vec<u8>) {
-        // One byte in nearly every layout: a store instead of a copy of variable size.
-        if let [byte] = *self.literal {
-            out.push(byte);
-        } else {
-            out.extend_from_slice(&self.literal);
-        }
-    }
-
     /// Decodes the field at the front of `bytes`: the value, and how many bytes it is.
     #[inline]
     pub(super) fn decode<'k>(&self, bytes: &'k [u8]) -> Result<(Value<'k>, usize)> {
@@ -137,5 +127,16 @@ impl Step {
             escaped(encoded),
             escaped(&[bad])
         ))
+    }
+}
+
+/// Appends a literal.
+#[inline]
+pub(super) fn push_literal(literal: &[u8], out: &mut Vec<u8>) {
+    // Nearly every literal is one byte: a store instead of a call.
+    match *literal {
+        [] => {}
+        [byte] => out.push(byte),
+        _ => out.extend_from_slice(literal),
     }
 }
