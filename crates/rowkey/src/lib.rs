@@ -13,6 +13,7 @@ pub mod query;
 pub mod range;
 pub mod salt;
 pub mod schema;
+pub mod splits;
 #[cfg(test)]
 mod testing;
 mod value;
