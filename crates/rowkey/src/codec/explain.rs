@@ -2,7 +2,7 @@
 
 use super::{Codec, check_literal};
 use crate::escape::escaped;
-use crate::{Error, encode};
+use crate::{Error, Value, encode};
 use std::ops::Range;
 
 /// One part of a key.
@@ -59,9 +59,12 @@ impl Codec {
         };
         literal(&mut at, &self.inner.lead, parts)?;
         for (step, field) in self.inner.steps.iter().zip(&self.schema().fields) {
-            let (value, width) =
-                step.decode(&key[at..]).map_err(|error| error.behind(at).in_field(&field.name))?;
-            parts.push(part(&field.name, at..at + width, encode::format_value(&step.kind, &value)));
+            let mut value = Value::Uint(0);
+            let width = step
+                .decode(&key[at..], &mut value)
+                .map_err(|error| error.behind(at).in_field(&field.name))?;
+            let text = encode::format_value(&step.kind, &value);
+            parts.push(part(&field.name, at..at + width, text));
             at += width;
             literal(&mut at, &step.literal, parts)?;
         }

@@ -70,7 +70,8 @@ impl Codec {
     /// or holding its delimiter. Also for a random salt, which needs [`Codec::encode_in_bucket`].
     #[inline]
     pub fn encode(&self, values: &[Value<'_>], out: &mut Vec<u8>) -> Result<()> {
-        let marks = self.encode_behind(self.salt_width(), values, out)?;
+        let mut marks = Marks::default();
+        self.encode_behind(self.salt_width(), values, out, &mut marks)?;
         match &self.inner.salt {
             Some(salt) => self.fill_salt(salt, &marks, values, out),
             None => Ok(()),
@@ -94,20 +95,30 @@ impl Codec {
     ///
     /// As [`Codec::encode`].
     pub fn encode_unsalted(&self, values: &[Value<'_>], out: &mut Vec<u8>) -> Result<()> {
-        self.encode_behind(0, values, out).map(drop)
+        self.encode_behind(0, values, out, &mut Marks::default())
     }
 
     /// Leaves `space` bytes for the salt and encodes the rest.
     #[inline]
-    fn encode_behind(&self, space: usize, values: &[Value<'_>], out: &mut Vec<u8>) -> Result<Marks> {
+    fn encode_behind(
+        &self,
+        space: usize,
+        values: &[Value<'_>],
+        out: &mut Vec<u8>,
+        marks: &mut Marks,
+    ) -> Result<()> {
         let Inner { schema, lead, steps, .. } = &*self.inner;
         if values.len() != steps.len() {
             return Err(wrong_count(values.len(), steps.len()));
         }
         out.clear();
-        out.resize(space, 0);
+        if space <= 8 {
+            out.extend_from_slice(&[0; 8]);
+            out.truncate(space);
+        } else {
+            out.resize(space, 0);
+        }
         step::push_literal(lead, out);
-        let mut marks = Marks::default();
         for (at, (step, value)) in steps.iter().zip(values).enumerate() {
             marks.before(step, out.len());
             step.encode(value, out).map_err(|error| error.in_field(&schema.fields[at].name))?;
@@ -115,7 +126,7 @@ impl Codec {
             step::push_literal(&step.literal, out);
             marks.behind_literal(step, out.len());
         }
-        Ok(marks)
+        Ok(())
     }
 
     /// Replaces `values` by those of a stored key, in field order, borrowed from it where its bytes allow. Checks everything: literals,
@@ -123,11 +134,12 @@ impl Codec {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) with the offset in `key`, naming the field.
+    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) with the offset in `key`, naming the field. `values` are then of no use.
     #[inline]
     pub fn decode<'k>(&self, key: &'k [u8], values: &mut Vec<Value<'k>>) -> Result<()> {
         let space = self.salt_width();
-        let marks = self.decode_behind(space, key, values)?;
+        let mut marks = Marks::default();
+        self.decode_behind(space, key, values, &mut marks)?;
         match &self.inner.salt {
             Some(salt) => self.check_salt(salt, &marks, values, key),
             None => Ok(()),
@@ -140,13 +152,19 @@ impl Codec {
     ///
     /// As [`Codec::decode`]; offsets count from the start of `key`.
     pub fn decode_unsalted<'k>(&self, key: &'k [u8], values: &mut Vec<Value<'k>>) -> Result<()> {
-        self.decode_behind(0, key, values).map(drop)
+        self.decode_behind(0, key, values, &mut Marks::default())
     }
 
     #[inline]
-    fn decode_behind<'k>(&self, space: usize, key: &'k [u8], values: &mut Vec<Value<'k>>) -> Result<Marks> {
+    fn decode_behind<'k>(
+        &self,
+        space: usize,
+        key: &'k [u8],
+        values: &mut Vec<Value<'k>>,
+        marks: &mut Marks,
+    ) -> Result<()> {
         let Inner { schema, lead, steps, .. } = &*self.inner;
-        values.clear();
+        values.resize(steps.len(), Value::Uint(0));
         if key.len() < space {
             return Err(Error::malformed(
                 key.len(),
@@ -156,14 +174,11 @@ impl Codec {
         let mut at = space;
         check_literal(key, at, lead)?;
         at += lead.len();
-        let mut marks = Marks::default();
-        for (index, step) in steps.iter().enumerate() {
+        for (index, (step, slot)) in steps.iter().zip(values).enumerate() {
             marks.before(step, at);
-            let (value, width) = step
-                .decode(&key[at..])
+            at += step
+                .decode(&key[at..], slot)
                 .map_err(|error| error.behind(at).in_field(&schema.fields[index].name))?;
-            values.push(value);
-            at += width;
             marks.behind_field(step, at);
             check_literal(key, at, &step.literal)?;
             at += step.literal.len();
@@ -175,7 +190,7 @@ impl Codec {
                 format!("{} bytes stand behind the last field", key.len() - at),
             ));
         }
-        Ok(marks)
+        Ok(())
     }
 
     /// Appends the encoding of one field, without the literal behind it.

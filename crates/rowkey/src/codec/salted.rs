@@ -14,6 +14,7 @@ pub(super) struct Marks {
     count: usize,
 }
 
+// Marks are filled in where the caller keeps them: a result of this size is copied on its way, which costs as much as a field.
 impl Marks {
     #[inline]
     pub(super) fn before(&mut self, step: &Step, at: usize) {
@@ -180,7 +181,7 @@ impl Codec {
                 salt.buckets
             )));
         }
-        self.encode_behind(salt.width, values, out)?;
+        self.encode_behind(salt.width, values, out, &mut Marks::default())?;
         salt.write(bucket, &mut out[..salt.width]);
         Ok(())
     }

@@ -39,7 +39,7 @@ impl Step {
                 return Err(self.not_allowed(value));
             }
         } else if let Some(delimiter) = self.delimiter
-            && let Some(at) = encoded.iter().position(|&byte| byte <= delimiter)
+            && let Some(at) = encode::position_up_to(encoded, delimiter)
         {
             return Err(self.holds_delimiter(encoded, at, delimiter));
         }
@@ -58,12 +58,12 @@ impl Step {
         Ok(())
     }
 
-    /// Decodes the field at the front of `bytes`: the value, and how many bytes it is.
+    /// Decodes the field at the front of `bytes` into `slot`. Returns how many bytes it is.
     #[inline]
-    pub(super) fn decode<'k>(&self, bytes: &'k [u8]) -> Result<(Value<'k>, usize)> {
+    pub(super) fn decode<'k>(&self, bytes: &'k [u8], slot: &mut Value<'k>) -> Result<usize> {
         let width = encode::extent(&self.kind, self.order, bytes, self.delimiter)?;
-        let value = self.decode_checked(&bytes[..width])?;
-        Ok((value, width))
+        self.decode_checked(&bytes[..width], slot)?;
+        Ok(width)
     }
 
     /// Decodes a field that is all of `bytes`.
@@ -76,17 +76,25 @@ impl Step {
                 format!("a byte at or below the delimiter `{}`", escaped(&[delimiter])),
             ));
         }
-        self.decode_checked(bytes)
+        let mut value = Value::Uint(0);
+        self.decode_checked(bytes, &mut value)?;
+        Ok(value)
     }
 
     #[inline]
-    fn decode_checked<'k>(&self, encoded: &'k [u8]) -> Result<Value<'k>> {
-        let value = encode::decode(&self.kind, self.order, encoded)?;
+    fn decode_checked<'k>(&self, encoded: &'k [u8], slot: &mut Value<'k>) -> Result<()> {
+        encode::decode_into(&self.kind, self.order, encoded, slot)?;
         if !self.allowed.is_empty() && !self.is_allowed(encoded) {
-            let text = encode::format_value(&self.kind, &value);
-            return Err(Error::malformed(0, format!("`{text}` is not one of the values of the schema")));
+            return Err(self.foreign(encoded));
         }
-        Ok(value)
+        Ok(())
+    }
+
+    #[cold]
+    fn foreign(&self, encoded: &[u8]) -> Error {
+        let text = encode::decode(&self.kind, self.order, encoded)
+            .map_or_else(|_| escaped(encoded).to_string(), |value| encode::format_value(&self.kind, &value));
+        Error::malformed(0, format!("`{text}` is not one of the values of the schema"))
     }
 
     #[inline]

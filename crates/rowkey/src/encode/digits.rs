@@ -59,35 +59,29 @@ pub(crate) fn nines(digit: u8) -> u8 {
     (b'0' + b'9').wrapping_sub(digit)
 }
 
-/// The number, or the offset of the first byte that is not a digit. `None` inside: more than `u64::MAX`.
+/// The number; `None` if a byte is not a digit, or if it is more than `u64::MAX`.
 #[inline]
-pub(crate) fn parse(bytes: &[u8]) -> Result<Option<u64>, usize> {
+pub(crate) fn parse(bytes: &[u8]) -> Option<u64> {
     let (head, eights) = bytes.split_at(bytes.len() % 8);
     let mut number = 0u64;
-    for (at, &byte) in head.iter().enumerate() {
+    for &byte in head {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
-            return Err(at);
+            return None;
         }
         number = number * 10 + u64::from(digit);
     }
-    for (chunk_at, chunk) in eights.chunks_exact(8).enumerate() {
-        let chunk: [u8; 8] = chunk.try_into().expect("chunks of eight");
-        let Some(eight) = parse_eight(chunk) else {
-            let bad = chunk.iter().position(|byte| !byte.is_ascii_digit());
-            return Err(head.len() + 8 * chunk_at + bad.unwrap_or_default());
-        };
-        match number.checked_mul(POW10[8]).and_then(|number| number.checked_add(eight)) {
-            Some(sum) => number = sum,
-            None => return check_rest(bytes).map(|()| None),
-        }
+    for chunk in eights.chunks_exact(8) {
+        let eight = parse_eight(chunk.try_into().expect("chunks of eight"))?;
+        number = number.checked_mul(POW10[8])?.checked_add(eight)?;
     }
-    Ok(Some(number))
+    Some(number)
 }
 
+/// The offset of the first byte that is not a digit, if there is one.
 #[cold]
-fn check_rest(bytes: &[u8]) -> Result<(), usize> {
-    bytes.iter().position(|byte| !byte.is_ascii_digit()).map_or(Ok(()), Err)
+pub(crate) fn first_bad(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|byte| !byte.is_ascii_digit())
 }
 
 /// The first `width` (1 to 8) digits of `value * 10^(8 - width)`: stores of constant size instead of a copy of variable size.
@@ -151,12 +145,15 @@ mod tests {
 
     #[test]
     fn what_is_not_a_digit_is_found_at_its_offset() {
-        assert_eq!(parse(b"1234567x"), Err(7));
-        assert_eq!(parse(b"x2345678"), Err(0));
-        assert_eq!(parse(b"12/45678901"), Err(2));
-        assert_eq!(parse(b"1230000:000"), Err(7));
-        assert_eq!(parse(b"18446744073709551616"), Ok(None));
-        assert_eq!(parse(b"9999999999999999999x"), Err(19));
+        let check = |bytes: &[u8], bad: Option<usize>| {
+            assert_eq!((parse(bytes), first_bad(bytes)), (None, bad));
+        };
+        check(b"1234567x", Some(7));
+        check(b"x2345678", Some(0));
+        check(b"12/45678901", Some(2));
+        check(b"1230000:000", Some(7));
+        check(b"18446744073709551616", None);
+        check(b"9999999999999999999x", Some(19));
     }
 
     proptest! {
@@ -165,7 +162,7 @@ mod tests {
             let value = if width == 20 { value } else { value % POW10[usize::from(width)] };
             let text = format!("{value:0width$}", width = usize::from(width));
             prop_assert_eq!(&pushed(value, width), &text);
-            prop_assert_eq!(parse(text.as_bytes()), Ok(Some(value)));
+            prop_assert_eq!(parse(text.as_bytes()), Some(value));
             let mut out = Vec::new();
             push_desc(&mut out, value, width);
             let nines: Vec<u8> = text.bytes().map(|digit| b'9' - (digit - b'0')).collect();
@@ -177,7 +174,8 @@ mod tests {
             let mut raw = std::mem::take(&mut bytes).into_bytes();
             let at = at % raw.len();
             raw[at] = byte;
-            prop_assert_eq!(parse(&raw).is_err(), !byte.is_ascii_digit());
+            let fits = str::from_utf8(&raw).is_ok_and(|text| text.parse::<u64>().is_ok());
+            prop_assert_eq!(parse(&raw).is_some(), byte.is_ascii_digit() && fits);
         }
     }
 }

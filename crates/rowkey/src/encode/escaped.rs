@@ -21,8 +21,8 @@ pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
 /// Appends `bytes`, escaped, without the end mark: what the encodings of all values that begin with `bytes` begin with.
 #[inline]
 pub(crate) fn encode_open(bytes: &[u8], out: &mut Vec<u8>) {
-    if !bytes.contains(&0) {
-        out.extend_from_slice(bytes);
+    if super::position_up_to(bytes, 0).is_none() {
+        super::bytes::append(bytes, out);
         return;
     }
     for piece in bytes.split_inclusive(|&byte| byte == 0) {
@@ -36,7 +36,11 @@ pub(crate) fn encode_open(bytes: &[u8], out: &mut Vec<u8>) {
 /// The length of the encoding that `bytes` begins with, its end mark included. `flip` is 0, or ff for a complemented one.
 pub(crate) fn extent(bytes: &[u8], flip: u8) -> Result<usize> {
     let mut at = 0;
-    while let Some(zero) = bytes[at..].iter().position(|&byte| byte ^ flip == 0) {
+    let first = |bytes: &[u8]| match flip {
+        0 => super::position_up_to(bytes, 0),
+        _ => bytes.iter().position(|&byte| byte == flip),
+    };
+    while let Some(zero) = first(&bytes[at..]) {
         at += zero;
         match bytes.get(at + 1).map(|byte| byte ^ flip) {
             Some(1) => return Ok(at + 2),
@@ -46,6 +50,13 @@ pub(crate) fn extent(bytes: &[u8], flip: u8) -> Result<usize> {
         }
     }
     Err(Error::malformed(bytes.len(), "the key ends before the end mark of the field"))
+}
+
+/// The content of one whole ascending encoding in which nothing is escaped.
+#[inline]
+pub(crate) fn plain(bytes: &[u8]) -> Option<&[u8]> {
+    let content = bytes.strip_suffix(&[0, 1])?;
+    super::position_up_to(content, 0).is_none().then_some(content)
 }
 
 /// Decodes one whole encoding, borrowing where nothing is escaped or complemented.

@@ -8,6 +8,7 @@
 //! A released encoding never changes. Nothing here panics on any value or bytes, and no encoding has two forms: bytes that decode
 //! are the bytes that the decoded value encodes to.
 
+mod bytes;
 mod digits;
 mod domain;
 mod escaped;
@@ -16,7 +17,8 @@ mod hex;
 mod text;
 mod time;
 
-pub(crate) use digits::{POW10, parse as parse_digits};
+pub(crate) use bytes::position_up_to;
+pub(crate) use digits::{POW10, first_bad as first_bad_digit, parse as parse_digits};
 pub(crate) use hex::{push as push_hex, value as hex_value};
 pub(crate) use text::{format_value, parse_value};
 pub(crate) use time::in_units;
@@ -29,26 +31,28 @@ use std::borrow::Cow;
 #[inline]
 pub(crate) fn encode(kind: &FieldKind, order: Order, value: &Value<'_>, out: &mut Vec<u8>) -> Result<()> {
     let desc = order == Order::Desc;
-    match *kind {
-        FieldKind::String => out.extend_from_slice(as_text(kind, value)?.as_bytes()),
-        FieldKind::Uint { digits } => push_number(as_uint(kind, value)?, digits, desc, out)?,
-        FieldKind::EpochDigits { unit, digits } => {
-            push_number(as_unsigned_units(kind, value, unit)?, digits, desc, out)?;
-        }
-        FieldKind::UintReversed { digits } => {
-            let start = out.len();
-            push_number(as_uint(kind, value)?, digits, false, out)?;
-            out[start..].reverse();
-        }
-        FieldKind::Int { digits } => push_int(as_int(kind, value)?, digits, desc, out)?,
-        FieldKind::BeUint { bytes } => push_be_uint(as_uint(kind, value)?, bytes, desc, out)?,
-        FieldKind::BeInt { bytes } => push_be_int(as_int(kind, value)?, bytes, desc, out)?,
-        FieldKind::BeTime { unit } => {
-            let units = in_units(as_time(kind, value)?, unit)?;
-            let Ok(units) = i64::try_from(units) else {
-                return Err(Error::value(format!("{units} {} do not fit into 64 bits", unit.name())));
+    match (kind, value) {
+        (FieldKind::String, Value::Text(text)) => bytes::append(text.as_bytes(), out),
+        (FieldKind::EscapedText, Value::Text(text)) if !desc => escaped::encode(text.as_bytes(), out),
+        (FieldKind::Uint { digits }, Value::Uint(number)) => return push_number(*number, *digits, desc, out),
+        (FieldKind::EpochDigits { unit, digits }, Value::Time(time)) => {
+            let units = match time::in_units_fast(*time, *unit) {
+                Some(units) => units,
+                None => unsigned_units(*time, *unit)?,
             };
-            push_be_int(units, 8, desc, out)?;
+            return push_number(units, *digits, desc, out);
+        }
+        (FieldKind::BeUint { bytes }, Value::Uint(number)) => {
+            return push_be_uint(*number, *bytes, desc, out);
+        }
+        (FieldKind::BeInt { bytes }, Value::Int(number)) => return push_be_int(*number, *bytes, desc, out),
+        (FieldKind::BeTime { unit }, Value::Time(time)) => {
+            let units = time::in_units_fast(*time, *unit).and_then(|units| i64::try_from(units).ok());
+            let units = match units {
+                Some(units) => units,
+                None => signed_units(*time, *unit)?,
+            };
+            return push_be_int(units, 8, desc, out);
         }
         _ => return encode_other(kind, desc, value, out),
     }
@@ -59,6 +63,15 @@ pub(crate) fn encode(kind: &FieldKind, order: Order, value: &Value<'_>, out: &mu
 fn encode_other(kind: &FieldKind, desc: bool, value: &Value<'_>, out: &mut Vec<u8>) -> Result<()> {
     let start = out.len();
     match *kind {
+        FieldKind::Uint { digits } => return push_number(as_uint(kind, value)?, digits, desc, out),
+        FieldKind::UintReversed { digits } => {
+            push_number(as_uint(kind, value)?, digits, false, out)?;
+            out[start..].reverse();
+            return Ok(());
+        }
+        FieldKind::Int { digits } => return push_int(as_int(kind, value)?, digits, desc, out),
+        FieldKind::BeUint { bytes } => return push_be_uint(as_uint(kind, value)?, bytes, desc, out),
+        FieldKind::BeInt { bytes } => return push_be_int(as_int(kind, value)?, bytes, desc, out),
         FieldKind::Hex { digits } => hex::encode(as_bytes(kind, value)?, digits, out)?,
         FieldKind::Iso { form, unit } => time::encode_iso(as_time(kind, value)?, form, unit, out)?,
         FieldKind::Domain { separator } => domain::encode(separator, as_text(kind, value)?, out)?,
@@ -149,9 +162,7 @@ pub(crate) fn extent(kind: &FieldKind, order: Order, bytes: &[u8], delimiter: Op
         return escaped::extent(bytes, if order == Order::Desc { 0xff } else { 0 });
     }
     // The domain's own separator is above the delimiter, which `Codec::new` checks.
-    Ok(delimiter
-        .and_then(|delimiter| bytes.iter().position(|&byte| byte <= delimiter))
-        .unwrap_or(bytes.len()))
+    Ok(delimiter.and_then(|delimiter| bytes::position_up_to(bytes, delimiter)).unwrap_or(bytes.len()))
 }
 
 #[cold]
@@ -160,8 +171,21 @@ fn too_short(width: usize, left: usize) -> Error {
 }
 
 /// Decodes exactly these bytes. Offsets of errors count from their start.
-#[inline]
 pub(crate) fn decode<'k>(kind: &FieldKind, order: Order, bytes: &'k [u8]) -> Result<Value<'k>> {
+    let mut value = Value::Uint(0);
+    decode_into(kind, order, bytes, &mut value)?;
+    Ok(value)
+}
+
+/// Decodes exactly these bytes into `slot`. To hand a value on through several results costs more than to decode it: each copy waits
+/// for the stores of the one before.
+#[inline]
+pub(crate) fn decode_into<'k>(
+    kind: &FieldKind,
+    order: Order,
+    bytes: &'k [u8],
+    slot: &mut Value<'k>,
+) -> Result<()> {
     let desc = order == Order::Desc;
     if let Some(width) = kind.fixed_width()
         && bytes.len() != width
@@ -169,19 +193,30 @@ pub(crate) fn decode<'k>(kind: &FieldKind, order: Order, bytes: &'k [u8]) -> Res
         return Err(wrong_width(width, bytes.len()));
     }
     match *kind {
-        FieldKind::String => Ok(Value::Text(Cow::Borrowed(utf8(bytes)?))),
-        FieldKind::Uint { digits } => Ok(Value::Uint(read_number(bytes, digits, desc)?)),
+        FieldKind::String => *slot = Value::Text(Cow::Borrowed(utf8(bytes)?)),
+        FieldKind::Uint { digits } => match read_number_fast(bytes, digits, desc) {
+            Some(number) => *slot = Value::Uint(number),
+            None => *slot = Value::Uint(read_number(bytes, digits, desc)?),
+        },
         FieldKind::EpochDigits { unit, digits } => {
-            let units = read_number(bytes, digits, desc)?;
-            Ok(Value::Time(time::from_units(i128::from(units), unit)))
+            let units = match read_number_fast(bytes, digits, desc) {
+                Some(units) => units,
+                None => read_number(bytes, digits, desc)?,
+            };
+            *slot = Value::Time(time::from_units(units, unit));
         }
-        FieldKind::BeUint { .. } => Ok(Value::Uint(read_be(bytes, desc))),
-        FieldKind::BeInt { bytes: width } => Ok(Value::Int(read_be_int(bytes, width, desc))),
+        FieldKind::BeUint { .. } => *slot = Value::Uint(read_be(bytes, desc)),
+        FieldKind::BeInt { bytes: width } => *slot = Value::Int(read_be_int(bytes, width, desc)),
         FieldKind::BeTime { unit } => {
-            Ok(Value::Time(time::from_units(i128::from(read_be_int(bytes, 8, desc)), unit)))
+            *slot = Value::Time(time::from_units(read_be_int(bytes, 8, desc), unit));
         }
-        _ => decode_other(kind, desc, bytes),
+        FieldKind::EscapedText if !desc => match escaped::plain(bytes) {
+            Some(content) => *slot = Value::Text(Cow::Borrowed(utf8(content)?)),
+            None => *slot = decode_other(kind, desc, bytes)?,
+        },
+        _ => *slot = decode_other(kind, desc, bytes)?,
     }
+    Ok(())
 }
 
 fn decode_other<'k>(kind: &FieldKind, desc: bool, bytes: &'k [u8]) -> Result<Value<'k>> {
@@ -272,21 +307,27 @@ fn too_wide(number: impl std::fmt::Display, digits: u8) -> Error {
 }
 
 #[inline]
+fn read_number_fast(bytes: &[u8], digits: u8, desc: bool) -> Option<u64> {
+    let power = POW10.get(usize::from(digits))?;
+    let number = digits::parse(bytes)?;
+    Some(if desc { power - 1 - number } else { number })
+}
+
+/// As [`read_number_fast`], for 20 digits too, and with the reason if there is no number.
+#[cold]
 fn read_number(bytes: &[u8], digits: u8, desc: bool) -> Result<u64> {
-    let number = match POW10.get(usize::from(digits)) {
-        Some(power) => digits::parse(bytes)
-            .map(|number| number.map(|number| if desc { power - 1 - number } else { number })),
-        None if desc => {
+    if let Some(at) = digits::first_bad(bytes) {
+        return Err(Error::malformed(at, "not a digit"));
+    }
+    let number = match (POW10.get(usize::from(digits)), desc) {
+        (None, true) => {
             let nines: Vec<u8> = bytes.iter().map(|&digit| digits::nines(digit)).collect();
             digits::parse(&nines)
         }
-        None => digits::parse(bytes),
+        (None, false) => digits::parse(bytes),
+        _ => read_number_fast(bytes, digits, desc),
     };
-    match number {
-        Ok(Some(number)) => Ok(number),
-        Ok(None) => Err(Error::malformed(0, "greater than the greatest 64-bit number")),
-        Err(at) => Err(Error::malformed(at, "not a digit")),
-    }
+    number.ok_or_else(|| Error::malformed(0, "greater than the greatest 64-bit number"))
 }
 
 /// A sign digit (0 negative, 1 not) and the digits of `number mod 10^digits`, as one number of `digits + 1` digits.
@@ -409,7 +450,6 @@ fn as_float(kind: &FieldKind, value: &Value<'_>) -> Result<f64> {
     }
 }
 
-#[inline]
 fn as_time(kind: &FieldKind, value: &Value<'_>) -> Result<crate::Time> {
     match *value {
         Value::Time(time) => Ok(time),
@@ -417,15 +457,20 @@ fn as_time(kind: &FieldKind, value: &Value<'_>) -> Result<crate::Time> {
     }
 }
 
-#[inline]
-fn as_unsigned_units(kind: &FieldKind, value: &Value<'_>, unit: TimeUnit) -> Result<u64> {
-    let time = as_time(kind, value)?;
+#[cold]
+fn unsigned_units(time: crate::Time, unit: TimeUnit) -> Result<u64> {
     let units = in_units(time, unit)?;
     u64::try_from(units).map_err(|_| {
         let time = time::format(time);
         let problem = if units < 0 { "is before 1970" } else { "does not fit into 64 bits" };
         Error::value(format!("{time} {problem}: use ISO text or `encoding = \"binary\"`"))
     })
+}
+
+#[cold]
+fn signed_units(time: crate::Time, unit: TimeUnit) -> Result<i64> {
+    let units = in_units(time, unit)?;
+    i64::try_from(units).map_err(|_| Error::value(format!("{units} {} do not fit into 64 bits", unit.name())))
 }
 
 fn as_uuid<'v>(kind: &FieldKind, value: &'v Value<'_>) -> Result<&'v [u8; 16]> {

@@ -49,23 +49,26 @@ impl TimeUnit {
 }
 
 /// The time as a number of units, if it is a whole one.
-#[inline]
 pub(crate) fn in_units(time: Time, unit: TimeUnit) -> Result<i128> {
-    // Division of 64 bits by a constant: the common case, several times as fast as that of 128 bits.
-    if let Ok(nanos) = i64::try_from(time.nanos) {
-        let (units, rest) = match unit {
-            TimeUnit::Seconds => (nanos.div_euclid(NANOS_PER_SECOND), nanos.rem_euclid(NANOS_PER_SECOND)),
-            TimeUnit::Millis => (nanos.div_euclid(1_000_000), nanos.rem_euclid(1_000_000)),
-            TimeUnit::Micros => (nanos.div_euclid(1_000), nanos.rem_euclid(1_000)),
-            TimeUnit::Nanos => (nanos, 0),
-        };
-        return if rest == 0 { Ok(i128::from(units)) } else { Err(not_whole(time, unit)) };
-    }
     let nanos = i128::from(unit.nanos());
     if time.nanos.rem_euclid(nanos) != 0 {
         return Err(not_whole(time, unit));
     }
     Ok(time.nanos.div_euclid(nanos))
+}
+
+/// The same for what is nearly every time: a whole number, from 1970 to 2554. `None`: ask [`in_units`].
+#[inline]
+pub(crate) fn in_units_fast(time: Time, unit: TimeUnit) -> Option<u64> {
+    // Division of 64 bits by a constant is several times as fast as that of 128 bits.
+    let nanos = u64::try_from(time.nanos).ok()?;
+    let (units, back) = match unit {
+        TimeUnit::Seconds => (nanos / 1_000_000_000, nanos / 1_000_000_000 * 1_000_000_000),
+        TimeUnit::Millis => (nanos / 1_000_000, nanos / 1_000_000 * 1_000_000),
+        TimeUnit::Micros => (nanos / 1_000, nanos / 1_000 * 1_000),
+        TimeUnit::Nanos => (nanos, nanos),
+    };
+    (back == nanos).then_some(units)
 }
 
 #[cold]
@@ -79,8 +82,8 @@ fn not_whole(time: Time, unit: TimeUnit) -> Error {
 
 /// The time of so many units.
 #[inline]
-pub(crate) fn from_units(units: i128, unit: TimeUnit) -> Time {
-    Time { nanos: units * i128::from(unit.nanos()) }
+pub(crate) fn from_units(units: impl Into<i128>, unit: TimeUnit) -> Time {
+    Time { nanos: units.into() * i128::from(unit.nanos()) }
 }
 
 /// A date and a time of day in UTC.

@@ -154,8 +154,11 @@ impl SaltPlan {
     pub(crate) fn read(&self, salt: &[u8]) -> Result<u32> {
         let number = match self.format {
             SaltFormat::Digits { .. } => match encode::parse_digits(salt) {
-                Ok(number) => number.unwrap_or(u64::MAX),
-                Err(at) => return Err(Error::malformed(at, "the salt is not a digit here")),
+                Some(number) => number,
+                None => match encode::first_bad_digit(salt) {
+                    Some(at) => return Err(Error::malformed(at, "the salt is not a digit here")),
+                    None => u64::MAX,
+                },
             },
             SaltFormat::Hex { .. } => {
                 let mut number = 0u64;
