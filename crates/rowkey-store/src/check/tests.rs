@@ -1,3 +1,5 @@
+//! Requests that are refused, and with which words.
+
 use super::*;
 use crate::{
     CheckAndMutate, ColumnSelection, DropScope, FamilyChange, FamilyConfig, Filter, Granularity, Mutation,

@@ -1,3 +1,5 @@
+//! The golden scripts, run on the memory engine.
+
 use super::*;
 use crate::memory::MemoryEngine;
 

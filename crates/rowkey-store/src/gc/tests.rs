@@ -1,3 +1,5 @@
+//! Rules: text, verdicts, and the properties that compaction relies on.
+
 use super::*;
 use proptest::prelude::*;
 

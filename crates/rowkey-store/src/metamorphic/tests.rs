@@ -1,3 +1,5 @@
+//! The seeded lists, run on the memory engine and on one that collects at random.
+
 use super::*;
 use crate::memory::MemoryEngine;
 use crate::{Clock, Durability, Engine, EngineExt, Mutation};

@@ -1,3 +1,5 @@
+//! What comes out of a row.
+
 use super::*;
 use crate::{FamilyConfig, ValueType, gc};
 use std::ops::Bound;

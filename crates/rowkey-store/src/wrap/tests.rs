@@ -1,3 +1,5 @@
+//! Wrappers do what they say and change nothing else.
+
 use super::*;
 use crate::conformance::{Harness, run_all};
 use crate::memory::MemoryEngine;
