@@ -11,16 +11,22 @@ use crate::{KeyedRow, Result};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Rows of the largest chunk.
+/// Rows of the largest chunk: then the threads cost little.
 const CHUNK_ROWS_MAX: usize = 256;
+/// Rows of the largest chunk if there are many buckets.
+const CHUNK_ROWS_MIN: usize = 16;
 /// Rows of the first chunk of a bucket, if the scan has no limit.
 const CHUNK_ROWS_FIRST: usize = 32;
+/// Rows of all buckets that wait at the same time, about, so that they are still in the processor's cache when they are merged.
+const ROWS_WAITING: usize = 4096;
 
 /// Rows of several buckets as one sequence.
 #[derive(Debug)]
 pub(crate) struct Merge {
     fetcher: Fetcher,
     heads: Vec<Head>,
+    /// The first row of each head, as far as most comparisons need it: close together, for the processor's cache.
+    fronts: Vec<Front>,
     /// Only for ordered merges.
     tree: Option<LoserTree>,
     /// The bucket whose head was returned last: refilled only when the next row is asked for.
@@ -34,6 +40,7 @@ pub(crate) struct Merge {
     rows_left: Option<u64>,
     rows_waiting: u64,
     chunk_bytes: usize,
+    chunk_rows_max: usize,
     examined: u64,
     foreign: u64,
 }
@@ -46,6 +53,9 @@ struct Head {
     /// No chunk follows the current one.
     last: bool,
 }
+
+/// The prefix of a head's first row; `None` if it has none.
+type Front = Option<u128>;
 
 #[derive(Debug, Clone, Copy)]
 struct HeadOrder {
@@ -86,6 +96,7 @@ impl Merge {
         let mut merge = Self {
             fetcher,
             heads,
+            fronts: vec![None; buckets],
             tree: None,
             stale: None,
             current: 0,
@@ -95,6 +106,7 @@ impl Merge {
             rows_left: rows_max,
             rows_waiting: 0,
             chunk_bytes,
+            chunk_rows_max: (ROWS_WAITING / window.max(1)).clamp(CHUNK_ROWS_MIN, CHUNK_ROWS_MAX),
             examined: 0,
             foreign: 0,
         };
@@ -131,17 +143,21 @@ impl Merge {
         for bucket in 0..self.heads.len() {
             self.refill(bucket)?;
         }
-        let (heads, order) = (&self.heads, self.order);
-        self.tree = Some(LoserTree::new(heads.len(), &|a, b| order.less(heads, a, b)));
+        for bucket in 0..self.heads.len() {
+            self.fronts[bucket] = self.heads[bucket].front();
+        }
+        let (heads, fronts, order) = (&self.heads, &self.fronts, self.order);
+        self.tree = Some(LoserTree::new(heads.len(), &|a, b| order.less(fronts, heads, a, b)));
         Ok(())
     }
 
     fn next_ordered(&mut self) -> Result<Option<KeyedRow>> {
         if let Some(bucket) = self.stale.take() {
             self.refill(bucket)?;
-            let (heads, order) = (&self.heads, self.order);
+            self.fronts[bucket] = self.heads[bucket].front();
+            let (heads, fronts, order) = (&self.heads, &self.fronts, self.order);
             let tree = self.tree.as_mut().expect("an ordered merge has a tree");
-            tree.replay(&|a, b| order.less(heads, a, b));
+            tree.replay(&|a, b| order.less(fronts, heads, a, b));
         }
         let Some(bucket) = self.tree.as_ref().and_then(LoserTree::winner) else { return Ok(None) };
         // The winner is empty only if all heads are.
@@ -196,10 +212,11 @@ impl Merge {
         self.examined += chunk.examined;
         self.foreign += chunk.foreign;
         self.rows_waiting += chunk.rows.len() as u64;
+        let rows_max = self.chunk_rows_max;
         let head = &mut self.heads[bucket];
         head.last = chunk.last;
         head.rows = chunk.rows.into_iter();
-        head.chunk_rows = (head.chunk_rows * 2).min(CHUNK_ROWS_MAX);
+        head.chunk_rows = (head.chunk_rows * 2).min(rows_max);
     }
 
     fn chunk_size(&self, bucket: usize) -> ChunkSize {
@@ -207,18 +224,24 @@ impl Merge {
     }
 }
 
+impl Head {
+    fn front(&self) -> Front {
+        self.rows.as_slice().first().map(|entry| entry.prefix)
+    }
+}
+
 impl HeadOrder {
     /// Whether the head of `a` comes before that of `b`. An empty head comes last.
-    fn less(self, heads: &[Head], a: usize, b: usize) -> bool {
-        let (Some(first), Some(second)) =
-            (heads[a].rows.as_slice().first(), heads[b].rows.as_slice().first())
-        else {
-            return !heads[a].rows.as_slice().is_empty();
-        };
-        let order = first.prefix.cmp(&second.prefix).then_with(|| {
-            let (first, second) = (&first.row.key, &second.row.key);
-            first.get(self.compared_from..).cmp(&second.get(self.compared_from..)).then(a.cmp(&b))
-        });
+    fn less(self, fronts: &[Front], heads: &[Head], a: usize, b: usize) -> bool {
+        let (Some(first), Some(second)) = (fronts[a], fronts[b]) else { return fronts[a].is_some() };
+        let order = first
+            .cmp(&second)
+            .then_with(|| self.compared(&heads[a]).cmp(&self.compared(&heads[b])).then(a.cmp(&b)));
         order == if self.reversed { Ordering::Greater } else { Ordering::Less }
+    }
+
+    /// The part of the head's first key that orders it.
+    fn compared(self, head: &Head) -> Option<&[u8]> {
+        head.rows.as_slice().first()?.row.key.get(self.compared_from..)
     }
 }

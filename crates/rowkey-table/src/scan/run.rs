@@ -5,8 +5,8 @@ use super::{Judge, Merge, MergeConfig, PageToken, Part, Position, Reading, Scope
 use crate::{Error, ErrorKind, KeyedRow, KeyedTable, Result, hash};
 use rowkey::plan::{BucketPlan, Plan, ResultOrder, plan};
 use rowkey::query::Query;
-use rowkey::schema::SaltSource;
-use rowkey::{Codec, UnsaltedKey, Value};
+use rowkey::schema::{Part as KeyPart, SaltSource};
+use rowkey::{Codec, KeySchema, UnsaltedKey, Value};
 use rowkey_store::{RowKey, RowRange, RowSet, Selection, Snapshot};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -122,7 +122,7 @@ impl KeyedTable {
             ..ScanStats::default()
         };
         let salt_width = self.codec().salt_width();
-        let shared = shared_bytes(&plan, salt_width);
+        let shared = shared_bytes(&plan, salt_width).max(leading_literal(self.schema()));
         let parts: Vec<Part> =
             plan.buckets.iter().map(part_of).filter(|part| !part.ranges.ranges().is_empty()).collect();
         let workers = workers(request.parallelism, parts.len());
@@ -309,6 +309,16 @@ fn shared_bytes(plan: &Plan, salt_width: usize) -> usize {
     let first = unsalted(&first.start);
     let common = |key: &[u8]| first.iter().zip(unsalted(key)).take_while(|(a, b)| **a == *b).count();
     ranges().map(|range| range.end.as_deref().map_or(0, common).min(common(&range.start))).min().unwrap_or(0)
+}
+
+/// Bytes of the literal between the salt and the first field, which every key of the table has.
+fn leading_literal(schema: &KeySchema) -> usize {
+    let behind_salt = schema.parts.iter().skip_while(|part| **part == KeyPart::Salt);
+    let literals = behind_salt.map_while(|part| match part {
+        KeyPart::Literal(bytes) => Some(bytes.len()),
+        _ => None,
+    });
+    literals.sum()
 }
 
 fn workers(parallelism: usize, buckets: usize) -> usize {
