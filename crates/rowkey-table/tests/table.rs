@@ -104,7 +104,7 @@ fn another_schema_is_refused_with_the_difference() {
     let error = open(&engine, Some(&schema(16, "xxh3", "m = {}"))).unwrap_err();
     check_error(&error, ErrorKind::Conflict, &["table `fleet`", "by migration", "mod 8", "mod 16"]);
     let other = KeySchema::parse(&fleet().to_toml().replace("digits = 3", "digits = 2")).unwrap();
-    check_error(&open(&engine, Some(&other)).unwrap_err(), ErrorKind::Conflict, &["forbidden", "digits"]);
+    check_error(&open(&engine, Some(&other)).unwrap_err(), ErrorKind::Conflict, &["by migration", "digits"]);
 }
 
 #[test]
