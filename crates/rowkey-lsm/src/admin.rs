@@ -8,13 +8,14 @@ use crate::error;
 use crate::info;
 use crate::key;
 use crate::meta::{self, TableRecord};
-use crate::state::{Counters, Space, Table, Tablet, space_name};
+use crate::state::{Counters, Shard, Space, Table, Tablet, space_name};
 use bytes::Bytes;
 use fjall::{KeyspaceCreateOptions, Readable as _};
-use rowkey_store::tablet::{WeightSample, choose_split};
+use rowkey_store::tablet::{TabletMap, WeightSample, choose_split};
 use rowkey_store::{
     DropScope, Error, ErrorKind, FamilyChange, GcRule, Result, RowKey, RowRange, TableConfig, check,
 };
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Fragments that a drop of rows removes one by one; above that the rows that stay are copied.
@@ -32,19 +33,13 @@ impl Committer {
     }
 
     fn take_on(&mut self, name: &str, config: TableConfig) -> Result<()> {
-        let starts = std::iter::once(Bytes::new()).chain(config.split_points.iter().cloned());
-        let ends = config.split_points.iter().cloned().map(Some).chain([None]);
-        let mut tablets = Vec::new();
-        for (start, end) in starts.zip(ends) {
-            let spaces = config.families.iter().map(|family| self.new_space(family.gc_rule.as_ref(), true));
-            let spaces = spaces.collect::<Result<_>>()?;
-            tablets.push(Arc::new(Tablet {
-                range: RowRange { start, end },
-                spaces,
-                counters: Arc::default(),
-            }));
-        }
-        let table = Table { name: name.to_owned(), config, tablets };
+        let spaces = config.families.iter().map(|family| self.new_space(family.gc_rule.as_ref(), true));
+        let spaces = spaces.collect::<Result<Vec<_>>>()?;
+        let ranges = TabletMap::new(config.split_points.clone());
+        let tablets = ranges
+            .ranges()
+            .map(|range| Arc::new(Tablet { range, spaces: spaces.clone(), counters: Arc::default() }));
+        let table = Table { name: name.to_owned(), tablets: tablets.collect(), config };
         self.switch(name, Some(table), Vec::new())
     }
 
@@ -64,30 +59,29 @@ impl Committer {
         }
         let mut records = Vec::new();
         let mut rules: Vec<(Space, Option<GcRule>)> = Vec::new();
-        let mut tablets = Vec::new();
-        for tablet in &old.tablets {
+        let mut table = Table::clone(&old);
+        table.config = plan.config;
+        for shard in old.shards() {
             let mut spaces = Vec::new();
-            for (family, config) in plan.config.families.iter().enumerate() {
+            for (family, config) in table.config.families.iter().enumerate() {
                 let Some(&source) = sources.get(family) else {
                     spaces.push(self.new_space(config.gc_rule.as_ref(), true)?);
                     continue;
                 };
-                let space = tablet.spaces[source].clone();
+                let space = shard.spaces[source].clone();
                 if old.config.families[source].gc_rule != config.gc_rule {
                     records.push((meta::space_key(space.id), Some(meta::encode_space(false))));
                     rules.push((space.clone(), config.gc_rule.clone()));
                 }
                 spaces.push(space);
             }
-            let (range, counters) = (tablet.range.clone(), Arc::clone(&tablet.counters));
-            tablets.push(Arc::new(Tablet { range, spaces, counters }));
+            table.move_shard(&shard, &spaces);
         }
         // While the change is under way nothing is taken: neither by a rule that is given up nor by one that a crash undoes.
         for (space, _) in &rules {
             space.policy.unsettle();
             space.policy.rule.store(None);
         }
-        let mut table = Table { name: name.to_owned(), config: plan.config, tablets };
         table.note_split_points();
         let config = table.config.clone();
         self.switch(name, Some(table), records)?;
@@ -124,18 +118,17 @@ impl Committer {
         };
         let mut table = Table::clone(&old);
         let mut removed = Vec::new();
-        for index in old.tablets_of(&dropped) {
-            let tablet = &old.tablets[index];
-            let kept = kept_of(&tablet.range, &dropped);
+        for shard in old.shards() {
+            let Some(dropped) = shard.range.intersection(&dropped) else { continue };
+            let kept = kept_of(&shard.range, &dropped);
             if !kept.is_empty()
-                && let Some(keys) = self.few_keys(tablet, &dropped, REMOVED_ONE_BY_ONE_MAX)?
+                && let Some(keys) = self.few_keys(&shard.spaces, &dropped, REMOVED_ONE_BY_ONE_MAX)?
             {
                 removed.extend(keys);
                 continue;
             }
-            let spaces = self.copies(tablet, &kept)?;
-            let (range, counters) = (tablet.range.clone(), Arc::clone(&tablet.counters));
-            table.tablets[index] = Arc::new(Tablet { range, spaces, counters });
+            let spaces = self.copies(&shard.spaces, &kept)?;
+            table.move_shard(&shard, &spaces);
         }
         let removed = removed.into_iter().map(|(space, key)| (space.keyspace, key, None)).collect();
         self.switch_with(name, Some(table), Vec::new(), removed)
@@ -144,12 +137,12 @@ impl Committer {
     /// The keys of all fragments of the rows, unless they are too many.
     fn few_keys(
         &self,
-        tablet: &Tablet,
+        spaces: &[Space],
         rows: &RowRange,
         keys_max: usize,
     ) -> Result<Option<Vec<(Space, Bytes)>>> {
         let mut keys = Vec::new();
-        for space in &tablet.spaces {
+        for space in spaces {
             let (start, end) = key::range_bounds(rows);
             let pairs = match end {
                 Some(end) => self.snapshot.range(&space.keyspace, start..end),
@@ -175,23 +168,38 @@ impl Committer {
             return Ok(());
         }
         let mut table = Table::clone(&old);
-        let lower = RowRange { start: tablet.range.start.clone(), end: Some(at.clone()) };
-        let upper = RowRange { start: at.clone(), end: tablet.range.end.clone() };
-        let mut halves = Vec::new();
-        // What was counted stays with the lower half.
-        for (range, counters) in [(lower, Arc::clone(&tablet.counters)), (upper, Arc::default())] {
-            let spaces = self.copies(tablet, std::slice::from_ref(&range))?;
-            halves.push(Arc::new(Tablet { range, spaces, counters }));
+        cut(&mut table, at);
+        self.switch(name, Some(table), Vec::new())
+    }
+
+    /// Gives the two parts of a shard keyspaces of their own. Writers wait meanwhile, readers do not.
+    fn split_shard(&mut self, name: &str, shard: &Shard, at: &RowKey) -> Result<()> {
+        let mut table = Table::clone(&*self.table(name)?);
+        cut(&mut table, at);
+        for half in table.shards() {
+            let lower = RowRange { start: Bytes::new(), end: Some(at.clone()) };
+            let upper = RowRange { start: at.clone(), end: None };
+            if !half.spaces.iter().map(|space| space.id).eq(shard.spaces.iter().map(|space| space.id)) {
+                continue;
+            }
+            for side in [lower, upper] {
+                let Some(range) = half.range.intersection(&side) else { continue };
+                let spaces = self.copies(&half.spaces, std::slice::from_ref(&range))?;
+                let tablets =
+                    half.tablets.clone().filter(|index| range.contains(&table.tablets[*index].range.start));
+                let tablets: Vec<usize> = tablets.collect();
+                let (Some(first), Some(last)) = (tablets.first(), tablets.last()) else { continue };
+                let moved = Shard { tablets: *first..last + 1, range, spaces: Vec::new() };
+                table.move_shard(&moved, &spaces);
+            }
         }
-        table.tablets.splice(index..=index, halves);
-        table.note_split_points();
         self.switch(name, Some(table), Vec::new())
     }
 
     /// New keyspaces with the fragments of these rows of a tablet.
-    fn copies(&mut self, tablet: &Tablet, ranges: &[RowRange]) -> Result<Vec<Space>> {
+    fn copies(&mut self, spaces: &[Space], ranges: &[RowRange]) -> Result<Vec<Space>> {
         let mut copies = Vec::new();
-        for space in &tablet.spaces {
+        for space in spaces {
             let rule = space.policy.rule.load_full();
             let copy = self.new_space(rule.as_deref(), space.policy.is_settled())?;
             self.copy_into(space, &copy, ranges)?;
@@ -290,34 +298,34 @@ impl Committer {
         }
     }
 
-    /// Cuts tablets that have grown too large. Looks once in a while, by bytes written.
-    pub(crate) fn split_large_tablets(&mut self) {
+    /// Cuts shards that have grown too large. Looks once in a while, by bytes written.
+    pub(crate) fn split_large_shards(&mut self) {
         let bytes_max = self.shared.options.tablet_bytes_max;
         if self.bytes_since_look < bytes_max / 16 {
             return;
         }
         self.bytes_since_look = 0;
         for table in Arc::clone(&self.tables).values() {
-            for tablet in &table.tablets {
-                if info::bytes(tablet) > bytes_max
-                    && let Ok(samples) = self.weights(tablet, bytes_max / 64)
-                    && let Some(at) = choose_split(&tablet.range, &samples, samples.len() as u64 / 2)
+            for shard in table.shards() {
+                if info::bytes(&shard.spaces) > bytes_max
+                    && let Ok(samples) = self.weights(&shard, bytes_max / 64)
+                    && let Some(at) = choose_split(&shard.range, &samples, samples.len() as u64 / 2)
                 {
-                    // A failure leaves the tablet as it is; the next look tries again.
-                    let _ = self.split_tablet(&table.name, &at);
+                    // A failure leaves the shard as it is; the next look tries again.
+                    let _ = self.split_shard(&table.name, &shard, &at);
                 }
             }
         }
     }
 
-    /// A sample of the tablet's largest family about each `step_bytes`, of equal weights.
-    fn weights(&self, tablet: &Tablet, step_bytes: u64) -> Result<Vec<WeightSample>> {
-        let Some(largest) = tablet.spaces.iter().max_by_key(|space| info::space_bytes(space)) else {
+    /// A sample of the shard's largest family about each `step_bytes`, of equal weights.
+    fn weights(&self, shard: &Shard, step_bytes: u64) -> Result<Vec<WeightSample>> {
+        let Some(largest) = shard.spaces.iter().max_by_key(|space| info::space_bytes(space)) else {
             return Ok(Vec::new());
         };
         let mut samples = Vec::new();
         let mut bytes = u64::MAX;
-        for pair in self.snapshot.range(&largest.keyspace, key::range_bounds(&tablet.range).0..) {
+        for pair in self.snapshot.range(&largest.keyspace, key::range_bounds(&shard.range).0..) {
             let (key, value) = pair.into_inner().map_err(|error| self.read_error(error))?;
             bytes = bytes.saturating_add((key.len() + value.len()) as u64);
             if bytes >= step_bytes {
@@ -331,12 +339,29 @@ impl Committer {
     }
 }
 
+/// Cuts the tablet in two in which `at` lies, unless it begins there. Both stay in its shard.
+fn cut(table: &mut Table, at: &RowKey) {
+    let index = table.tablet_of(at);
+    let tablet = Arc::clone(&table.tablets[index]);
+    if tablet.range.start == *at {
+        return;
+    }
+    let lower = RowRange { start: tablet.range.start.clone(), end: Some(at.clone()) };
+    let upper = RowRange { start: at.clone(), end: tablet.range.end.clone() };
+    // What was counted stays with the lower part.
+    let parts = [(lower, Arc::clone(&tablet.counters)), (upper, Arc::default())];
+    let parts =
+        parts.map(|(range, counters)| Arc::new(Tablet { range, spaces: tablet.spaces.clone(), counters }));
+    table.tablets.splice(index..=index, parts);
+    table.note_split_points();
+}
+
 fn spaces_of(table: &Table) -> Vec<Space> {
-    table.tablets.iter().flat_map(|tablet| tablet.spaces.iter().cloned()).collect()
+    table.shards().into_iter().flat_map(|shard| shard.spaces).collect()
 }
 
 fn difference(of: &[Space], without: &[Space]) -> Vec<Space> {
-    let ids: std::collections::HashSet<u64> = without.iter().map(|space| space.id).collect();
+    let ids: HashSet<u64> = without.iter().map(|space| space.id).collect();
     of.iter().filter(|space| !ids.contains(&space.id)).cloned().collect()
 }
 

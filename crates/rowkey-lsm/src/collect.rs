@@ -59,8 +59,8 @@ pub(crate) fn count(shared: &Shared, published: &Published, table: &Table) -> Re
     let mut reports = Vec::new();
     for family in 0..table.config.families.len() {
         let mut census = Census::default();
-        for tablet in &table.tablets {
-            census.add(take_census(shared, &published.snapshot, &tablet.spaces[family], &tablet.range)?);
+        for shard in table.shards() {
+            census.add(take_census(shared, &published.snapshot, &shard.spaces[family], &shard.range)?);
         }
         reports.push(report(table, family, &census));
     }
@@ -156,9 +156,9 @@ pub(crate) fn collect(engine: &LsmEngine, table: &str) -> Result<Vec<GarbageRepo
     let mut reports = Vec::new();
     for family in 0..table.config.families.len() {
         let mut census = Census::default();
-        for tablet in &table.tablets {
-            let space = &tablet.spaces[family];
-            let mut found = take_census(&engine.shared, &published.snapshot, space, &tablet.range)?;
+        for shard in table.shards() {
+            let space = &shard.spaces[family];
+            let mut found = take_census(&engine.shared, &published.snapshot, space, &shard.range)?;
             if found.expired_cells > 0 || found.has_dead {
                 let stubborn = std::mem::take(&mut found.stubborn);
                 collect_space(engine, &table.name, space, &stubborn)?;

@@ -159,7 +159,7 @@ impl Committer {
                 }
             }
             self.commit();
-            self.split_large_tablets();
+            self.split_large_shards();
         }
         self.close();
     }

@@ -3,6 +3,7 @@
 use crate::collect;
 use crate::committer::{Committer, PreparedRow, Reply, Request};
 use crate::error;
+use crate::info;
 use crate::open::{self, Opened};
 use crate::options::Options;
 use crate::raw;
@@ -130,7 +131,7 @@ impl LsmEngine {
     /// `NotFound`, `Unavailable`, `Corrupt`.
     pub fn compact(&self, table: &str) -> Result<()> {
         let (_, table) = self.table(table)?;
-        for space in table.tablets.iter().flat_map(|tablet| &tablet.spaces) {
+        for space in table.shards().iter().flat_map(|shard| &shard.spaces) {
             collect::collect_space(self, &table.name, space, &[])?;
         }
         Ok(())
@@ -245,11 +246,12 @@ impl Engine for LsmEngine {
     }
 
     fn sample_row_keys(&self, table: &str) -> Result<Vec<KeySample>> {
-        Ok(crate::info::samples(&self.table(table)?.1))
+        Ok(info::samples(&self.table(table)?.1))
     }
 
     fn tablets(&self, table: &str) -> Result<Vec<TabletInfo>> {
-        Ok(crate::info::tablets(&self.table(table)?.1))
+        let (published, table) = self.table(table)?;
+        info::tablets(&self.shared.path, &published, &table)
     }
 
     fn split_tablet(&self, table: &str, at: &RowKey) -> Result<()> {

@@ -52,6 +52,39 @@ impl Table {
         self.tablet_of(&range.start).min(end)..end
     }
 
+    /// Its shards, ascending.
+    pub(crate) fn shards(&self) -> Vec<Shard> {
+        let mut shards: Vec<Shard> = Vec::new();
+        for (index, tablet) in self.tablets.iter().enumerate() {
+            match shards.last_mut() {
+                Some(last)
+                    if last
+                        .spaces
+                        .iter()
+                        .map(|space| space.id)
+                        .eq(tablet.spaces.iter().map(|space| space.id)) =>
+                {
+                    last.tablets.end = index + 1;
+                    last.range.end.clone_from(&tablet.range.end);
+                }
+                _ => shards.push(Shard {
+                    tablets: index..index + 1,
+                    range: tablet.range.clone(),
+                    spaces: tablet.spaces.clone(),
+                }),
+            }
+        }
+        shards
+    }
+
+    /// The tablets of a shard, in other keyspaces.
+    pub(crate) fn move_shard(&mut self, shard: &Shard, spaces: &[Space]) {
+        for tablet in &mut self.tablets[shard.tablets.clone()] {
+            let (range, counters) = (tablet.range.clone(), Arc::clone(&tablet.counters));
+            *tablet = Arc::new(Tablet { range, spaces: spaces.to_vec(), counters });
+        }
+    }
+
     /// Sets the split points of the design from the tablets.
     pub(crate) fn note_split_points(&mut self) {
         self.config.split_points =
@@ -59,11 +92,23 @@ impl Table {
     }
 }
 
-/// A range of rows with one keyspace for each family.
+/// Neighbouring tablets that share their keyspaces. A keyspace costs several syncs to make, and a buffer in memory: a table that is
+/// cut into a hundred tablets at creation has one shard, and shards are cut only when they grow large.
+#[derive(Debug, Clone)]
+pub(crate) struct Shard {
+    /// Indices of its tablets.
+    pub(crate) tablets: std::ops::Range<usize>,
+    /// The rows of all of them.
+    pub(crate) range: RowRange,
+    /// By index of the family.
+    pub(crate) spaces: Vec<Space>,
+}
+
+/// A range of rows: what is counted by itself, and the smallest thing that can have keyspaces of its own.
 #[derive(Debug, Clone)]
 pub(crate) struct Tablet {
     pub(crate) range: RowRange,
-    /// By index of the family.
+    /// Those of its shard, by index of the family.
     pub(crate) spaces: Vec<Space>,
     pub(crate) counters: Arc<Counters>,
 }
@@ -84,7 +129,7 @@ impl Counters {
     }
 }
 
-/// The keyspace of one family in one tablet.
+/// The keyspace of one family in one shard.
 #[derive(Clone)]
 pub(crate) struct Space {
     pub(crate) id: u64,
