@@ -11,7 +11,7 @@ use crate::meta::{self, TableRecord};
 use crate::state::{Counters, Shard, Space, Table, Tablet, space_name};
 use bytes::Bytes;
 use fjall::{KeyspaceCreateOptions, Readable as _};
-use rowkey_store::tablet::{TabletMap, WeightSample, choose_split};
+use rowkey_store::tablet::{WeightSample, choose_split};
 use rowkey_store::{
     DropScope, Error, ErrorKind, FamilyChange, GcRule, Result, RowKey, RowRange, TableConfig, check,
 };
@@ -29,18 +29,15 @@ impl Committer {
             return Err(check::table_exists(name));
         }
         let config = check::new_table(name, config)?;
-        self.take_on(name, config)
-    }
-
-    fn take_on(&mut self, name: &str, config: TableConfig) -> Result<()> {
         let spaces = config.families.iter().map(|family| self.new_space(family.gc_rule.as_ref(), true));
         let spaces = spaces.collect::<Result<Vec<_>>>()?;
-        let ranges = TabletMap::new(config.split_points.clone());
-        let tablets = ranges
-            .ranges()
-            .map(|range| Arc::new(Tablet { range, spaces: spaces.clone(), counters: Arc::default() }));
-        let table = Table { name: name.to_owned(), tablets: tablets.collect(), config };
-        self.switch(name, Some(table), Vec::new())
+        self.take_on(Table::new(name, config, &spaces))
+    }
+
+    /// Makes a table known.
+    pub(crate) fn take_on(&mut self, table: Table) -> Result<()> {
+        let name = table.name.clone();
+        self.switch(&name, Some(table), Vec::new())
     }
 
     pub(crate) fn drop_table(&mut self, name: &str) -> Result<()> {
@@ -291,7 +288,7 @@ impl Committer {
     }
 
     /// Deletes keyspaces that no table names. A failure leaves files that the next opening deletes.
-    fn delete_spaces(&self, spaces: Vec<Space>) {
+    pub(crate) fn delete_spaces(&self, spaces: Vec<Space>) {
         for space in spaces {
             self.shared.registry.forget(&space_name(space.id));
             let _ = self.db.delete_keyspace(space.keyspace);

@@ -10,10 +10,10 @@
 //! 4. Writes the marker again, publishes a new snapshot and writes that memtable too: only now fjall deletes the old files.
 
 use crate::committer::Committer;
-use crate::engine::LsmEngine;
 use crate::error;
 use crate::filter::{FullPass, with_full_pass};
 use crate::fragment::FragmentCell;
+use crate::handle::Handle;
 use crate::key;
 use crate::merge::merge;
 use crate::meta;
@@ -44,13 +44,18 @@ pub(crate) struct Census {
 }
 
 impl Census {
-    fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.live_cells += other.live_cells;
         self.live_bytes += other.live_bytes;
         self.expired_cells += other.expired_cells;
         self.expired_bytes += other.expired_bytes;
         self.has_dead |= other.has_dead;
         self.stubborn.extend(other.stubborn);
+    }
+
+    /// Whether more than a quarter of the cells can be taken.
+    pub(crate) fn is_worth_while(&self) -> bool {
+        self.expired_cells * 4 > self.expired_cells + self.live_cells
     }
 }
 
@@ -60,7 +65,13 @@ pub(crate) fn count(shared: &Shared, published: &Published, table: &Table) -> Re
     for family in 0..table.config.families.len() {
         let mut census = Census::default();
         for shard in table.shards() {
-            census.add(take_census(shared, &published.snapshot, &shard.spaces[family], &shard.range)?);
+            census.add(take_census(
+                shared,
+                &published.snapshot,
+                &shard.spaces[family],
+                &shard.range,
+                usize::MAX,
+            )?);
         }
         reports.push(report(table, family, &census));
     }
@@ -77,12 +88,13 @@ fn report(table: &Table, family: usize, census: &Census) -> GarbageReport {
     }
 }
 
-/// Looks at all rows of a range in one keyspace.
+/// Looks at the first rows of a range in one keyspace.
 pub(crate) fn take_census(
     shared: &Shared,
     snapshot: &fjall::Snapshot,
     space: &Space,
     range: &RowRange,
+    rows_max: usize,
 ) -> Result<Census> {
     let rule = space.policy.rule.load_full();
     let now_us = shared.options.clock.now_us();
@@ -96,7 +108,11 @@ pub(crate) fn take_census(
         census.look_at(&prefix, &fragments, rule.as_ref(), now_us)?;
         Ok(true)
     };
-    while look().map_err(|error| error.into_error(&shared.path))? {}
+    for _ in 0..rows_max {
+        if !look().map_err(|error| error.into_error(&shared.path))? {
+            break;
+        }
+    }
     Ok(census)
 }
 
@@ -151,17 +167,18 @@ fn hidden_from(rule: Option<&Arc<GcRule>>, column: &[FragmentCell], now_us: i64)
 }
 
 /// Collects the garbage of a table now, and answers what was taken.
-pub(crate) fn collect(engine: &LsmEngine, table: &str) -> Result<Vec<GarbageReport>> {
-    let (published, table) = engine.table(table)?;
+pub(crate) fn collect(handle: &Handle, table: &str) -> Result<Vec<GarbageReport>> {
+    let (published, table) = handle.table(table)?;
     let mut reports = Vec::new();
     for family in 0..table.config.families.len() {
         let mut census = Census::default();
         for shard in table.shards() {
             let space = &shard.spaces[family];
-            let mut found = take_census(&engine.shared, &published.snapshot, space, &shard.range)?;
+            let mut found =
+                take_census(&handle.shared, &published.snapshot, space, &shard.range, usize::MAX)?;
             if found.expired_cells > 0 || found.has_dead {
                 let stubborn = std::mem::take(&mut found.stubborn);
-                collect_space(engine, &table.name, space, &stubborn)?;
+                collect_space(handle, &table.name, space, &stubborn)?;
             }
             census.add(found);
         }
@@ -171,26 +188,21 @@ pub(crate) fn collect(engine: &LsmEngine, table: &str) -> Result<Vec<GarbageRepo
 }
 
 /// Collects in one keyspace, as the top of this file says.
-pub(crate) fn collect_space(
-    engine: &LsmEngine,
-    table: &str,
-    space: &Space,
-    stubborn: &[Bytes],
-) -> Result<()> {
+pub(crate) fn collect_space(handle: &Handle, table: &str, space: &Space, stubborn: &[Bytes]) -> Result<()> {
     for rows in stubborn.chunks(ROWS_A_BATCH) {
         let (table, id, rows) = (table.to_owned(), space.id, rows.to_vec());
-        engine.run(move |committer| committer.mask_garbage(&table, id, &rows))?;
+        handle.run(move |committer| committer.mask_garbage(&table, id, &rows))?;
     }
     let (name, id) = (table.to_owned(), space.id);
-    let Some((pass, unsettled)) = engine.run(move |committer| committer.begin_pass(&name, id))? else {
+    let Some((pass, unsettled)) = handle.run(move |committer| committer.begin_pass(&name, id))? else {
         return Ok(());
     };
-    let failed = |error| error::of_fjall(&engine.shared.path, "collecting garbage in", error);
-    engine.flush(space)?;
+    let failed = |error| error::of_fjall(&handle.shared.path, "collecting garbage in", error);
+    handle.flush(space)?;
     with_full_pass(pass, || raw::compact_all(&space.keyspace)).map_err(failed)?;
     let (name, id) = (table.to_owned(), space.id);
-    engine.run(move |committer| committer.end_pass(&name, id, unsettled))?;
-    engine.flush(space)
+    handle.run(move |committer| committer.end_pass(&name, id, unsettled))?;
+    handle.flush(space)
 }
 
 impl Committer {

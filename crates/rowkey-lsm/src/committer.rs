@@ -128,7 +128,7 @@ impl Committer {
         counters: CountersRecord,
         side: SideFile,
     ) -> Self {
-        let snapshot = shared.published.load().snapshot.clone();
+        let snapshot = db.snapshot();
         Self {
             shared,
             db,
@@ -438,7 +438,7 @@ impl Committer {
     pub(crate) fn publish(&mut self) {
         self.snapshot = self.db.snapshot();
         let published = Published { snapshot: self.snapshot.clone(), tables: Arc::clone(&self.tables) };
-        self.shared.published.store(Arc::new(published));
+        self.shared.published.store(Some(Arc::new(published)));
     }
 
     fn persist(&mut self) -> Result<()> {

@@ -1,25 +1,28 @@
 //! The engine as callers see it: requests go to the committer, reads go to the published state.
 
+use crate::backup;
 use crate::collect;
-use crate::committer::{Committer, PreparedRow, Reply, Request};
+use crate::committer::{Committer, PreparedRow, Request};
+use crate::driver::Driver;
 use crate::error;
+use crate::handle::Handle;
 use crate::info;
 use crate::open::{self, Opened};
 use crate::options::Options;
-use crate::raw;
 use crate::read::LsmSnapshot;
 use crate::shared::Shared;
-use crate::state::{Published, Space, Table};
+use crate::state::Published;
 use crate::write::fold_sets;
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use rowkey_store::{
     CheckAndMutate, DropScope, Durability, Engine, FamilyChange, GarbageReport, KeySample, ReadModifyWrite,
     Result, Row, RowKey, RowMutation, Snapshot, TableConfig, TabletInfo, Timestamp, check,
 };
 use std::fs::File;
+use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -42,8 +45,7 @@ const QUEUE_MAX: usize = 1024;
 /// ```
 #[derive(Debug)]
 pub struct LsmEngine {
-    pub(crate) shared: Arc<Shared>,
-    queue: SyncSender<Request>,
+    handle: Handle,
     threads: Mutex<Threads>,
     warnings: Vec<String>,
 }
@@ -51,6 +53,7 @@ pub struct LsmEngine {
 #[derive(Debug, Default)]
 struct Threads {
     committer: Option<JoinHandle<()>>,
+    driver: Option<Driver>,
     lock: Option<File>,
 }
 
@@ -66,7 +69,7 @@ impl LsmEngine {
             open::open(path, &options)?;
         let tables = Arc::new(tables);
         let published =
-            ArcSwap::from_pointee(Published { snapshot: db.snapshot(), tables: Arc::clone(&tables) });
+            ArcSwapOption::from_pointee(Published { snapshot: db.snapshot(), tables: Arc::clone(&tables) });
         let shared = Arc::new(Shared { path: Arc::from(path), options, registry, published });
         let (queue, requests) = sync_channel(QUEUE_MAX);
         let committer = Committer::new(Arc::clone(&shared), db, meta, tables, counters, side);
@@ -74,8 +77,13 @@ impl LsmEngine {
             .name("rowkey-committer".to_owned())
             .spawn(move || committer.run(&requests))
             .map_err(|error| error::of_io(path, "starting a thread for", error))?;
-        let threads = Mutex::new(Threads { committer: Some(thread), lock: Some(lock) });
-        Ok(Self { shared, queue, threads, warnings })
+        let handle = Handle { shared, queue };
+        let background_gc = handle.shared.options.background_gc;
+        let driver = background_gc.then(|| Driver::start(handle.clone()));
+        let driver =
+            driver.transpose().map_err(|error| error::of_io(path, "starting a thread for", error))?;
+        let threads = Mutex::new(Threads { committer: Some(thread), driver, lock: Some(lock) });
+        Ok(Self { handle, threads, warnings })
     }
 
     /// What was found on opening that somebody should know, such as acknowledged writes that the log lost.
@@ -85,43 +93,23 @@ impl LsmEngine {
 
     /// The folder of the store.
     pub fn path(&self) -> &Path {
-        &self.shared.path
+        &self.handle.shared.path
     }
 
     /// Writes what waits, puts it on disk, and gives the store free. Later requests are `Unavailable`. Reads that are under way go on,
     /// and keep the store from being opened again until they end.
     pub fn close(&self) {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = self.queue.send(Request::Stop);
+        if let Some(driver) = threads.driver.take() {
+            driver.stop();
+        }
+        let _ = self.handle.queue.send(Request::Stop);
         if let Some(thread) = threads.committer.take() {
             let _ = thread.join();
         }
         // The published state holds keyspaces, and those hold fjall's lock.
-        let published = self.shared.published.load_full();
-        let snapshot = published.snapshot.clone();
-        self.shared.published.store(Arc::new(Published { snapshot, tables: Arc::default() }));
+        self.handle.shared.published.store(None);
         threads.lock = None;
-    }
-
-    fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T> {
-        let (reply, answer) = sync_channel(1);
-        let closed = || error::closed(&self.shared.path);
-        self.queue.send(request(reply)).map_err(|_| closed())?;
-        answer.recv().map_err(|_| closed())?
-    }
-
-    /// Runs a job on the committer's thread.
-    pub(crate) fn run<T: Send + 'static>(
-        &self,
-        job: impl FnOnce(&mut Committer) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.ask(|reply| Request::Run(Box::new(move |committer| drop(reply.send(job(committer))))))
-    }
-
-    /// Writes a keyspace's memtable to a file. The committer lends its database for that, but does not wait.
-    pub(crate) fn flush(&self, space: &Space) -> Result<()> {
-        let db = self.run(|committer| Ok(committer.db.clone()))?;
-        raw::flush(&db, &space.keyspace).map_err(|error| error::of_fjall(&self.shared.path, "writing", error))
     }
 
     /// Merges all files of a table and collects its garbage on the way, whether it is worth while or not. For tests.
@@ -130,28 +118,29 @@ impl LsmEngine {
     ///
     /// `NotFound`, `Unavailable`, `Corrupt`.
     pub fn compact(&self, table: &str) -> Result<()> {
-        let (_, table) = self.table(table)?;
+        let (_, table) = self.handle.table(table)?;
         for space in table.shards().iter().flat_map(|shard| &shard.spaces) {
-            collect::collect_space(self, &table.name, space, &[])?;
+            collect::collect_space(&self.handle, &table.name, space, &[])?;
         }
         Ok(())
     }
 
-    pub(crate) fn table(&self, table: &str) -> Result<(Arc<Published>, Arc<Table>)> {
-        let published = self.shared.published.load_full();
-        match published.tables.get(table).cloned() {
-            Some(table) => Ok((published, table)),
-            None => Err(self.missing(table)),
-        }
+    /// Writes a table as one stream: its design and its rows at this moment, with checksums. See [`LsmEngine::restore`].
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`; `Unavailable` if the output fails; `Corrupt`.
+    pub fn backup(&self, table: &str, output: &mut dyn Write) -> Result<()> {
+        backup::backup(&self.handle, table, output)
     }
 
-    fn missing(&self, table: &str) -> rowkey_store::Error {
-        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        if threads.committer.is_none() {
-            error::closed(&self.shared.path)
-        } else {
-            check::table_missing(table)
-        }
+    /// Makes a table from a stream of [`LsmEngine::backup`], all of it or nothing, and answers with its name.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyExists`; `Corrupt` with the offset at which the stream is damaged; `Unavailable` if the input fails.
+    pub fn restore(&self, input: &mut dyn Read) -> Result<String> {
+        backup::restore(&self.handle, input)
     }
 }
 
@@ -163,40 +152,40 @@ impl Drop for LsmEngine {
 
 impl Engine for LsmEngine {
     fn description(&self) -> String {
-        format!("the embedded store at {}", self.shared.path.display())
+        format!("the embedded store at {}", self.handle.shared.path.display())
     }
 
     fn create_table(&self, table: &str, config: &TableConfig) -> Result<()> {
         let (table, config) = (table.to_owned(), config.clone());
-        self.run(move |committer| committer.create_table(&table, &config))
+        self.handle.run(move |committer| committer.create_table(&table, &config))
     }
 
     fn drop_table(&self, table: &str) -> Result<()> {
         let table = table.to_owned();
-        self.run(move |committer| committer.drop_table(&table))
+        self.handle.run(move |committer| committer.drop_table(&table))
     }
 
     fn list_tables(&self) -> Result<Vec<String>> {
-        Ok(self.shared.published.load().tables.keys().cloned().collect())
+        Ok(self.handle.published()?.tables.keys().cloned().collect())
     }
 
     fn table_config(&self, table: &str) -> Result<TableConfig> {
-        Ok(self.table(table)?.1.config.clone())
+        Ok(self.handle.table(table)?.1.config.clone())
     }
 
     fn modify_families(&self, table: &str, changes: &[FamilyChange]) -> Result<TableConfig> {
         let (table, changes) = (table.to_owned(), changes.to_vec());
-        self.run(move |committer| committer.modify_families(&table, &changes))
+        self.handle.run(move |committer| committer.modify_families(&table, &changes))
     }
 
     fn annotate_table(&self, table: &str, name: &str, content: Option<Bytes>) -> Result<()> {
         let (table, name) = (table.to_owned(), name.to_owned());
-        self.run(move |committer| committer.annotate_table(&table, &name, content))
+        self.handle.run(move |committer| committer.annotate_table(&table, &name, content))
     }
 
     fn protect_table(&self, table: &str, protected: bool) -> Result<()> {
         let table = table.to_owned();
-        self.run(move |committer| committer.protect_table(&table, protected))
+        self.handle.run(move |committer| committer.protect_table(&table, protected))
     }
 
     fn mutate_rows(
@@ -205,22 +194,22 @@ impl Engine for LsmEngine {
         rows: Vec<RowMutation>,
         durability: Durability,
     ) -> Result<Vec<Result<()>>> {
-        let (_, table) = self.table(table)?;
+        let (_, table) = self.handle.table(table)?;
         check::mutate_rows(&table.name, &rows)?;
         // Checked and folded here, so that the committer has less to do; it does it again if the table changes meanwhile.
-        let now_us = self.shared.options.clock.now_us();
+        let now_us = self.handle.shared.options.clock.now_us();
         let prepare = |row: RowMutation| {
             let folded = check::row_mutation(&table.name, &table.config, &row)
                 .and_then(|()| fold_sets(&table, &row.key, &row.mutations, now_us));
             PreparedRow { row, folded }
         };
         let rows = rows.into_iter().map(prepare).collect();
-        self.ask(|reply| Request::Mutate { table, rows, durability, reply })
+        self.handle.ask(|reply| Request::Mutate { table, rows, durability, reply })
     }
 
     fn check_and_mutate_row(&self, table: &str, request: &CheckAndMutate) -> Result<bool> {
         let (table, request) = (table.to_owned(), request.clone());
-        self.ask(|reply| Request::CheckAndMutate { table, request, reply })
+        self.handle.ask(|reply| Request::CheckAndMutate { table, request, reply })
     }
 
     fn read_modify_write_row(
@@ -231,44 +220,45 @@ impl Engine for LsmEngine {
         timestamp: Timestamp,
     ) -> Result<Row> {
         let (table, key, rules) = (table.to_owned(), key.clone(), rules.to_vec());
-        self.ask(|reply| Request::ReadModifyWrite { table, key, rules, timestamp, reply })
+        self.handle.ask(|reply| Request::ReadModifyWrite { table, key, rules, timestamp, reply })
     }
 
     fn snapshot(&self, table: &str) -> Result<Arc<dyn Snapshot>> {
-        let (published, table) = self.table(table)?;
-        let (clock, path) = (Arc::clone(&self.shared.options.clock), Arc::clone(&self.shared.path));
+        let (published, table) = self.handle.table(table)?;
+        let (clock, path) =
+            (Arc::clone(&self.handle.shared.options.clock), Arc::clone(&self.handle.shared.path));
         Ok(Arc::new(LsmSnapshot { published, table, clock, path }))
     }
 
     fn drop_rows(&self, table: &str, scope: &DropScope) -> Result<()> {
         let (table, scope) = (table.to_owned(), scope.clone());
-        self.run(move |committer| committer.drop_rows(&table, &scope))
+        self.handle.run(move |committer| committer.drop_rows(&table, &scope))
     }
 
     fn sample_row_keys(&self, table: &str) -> Result<Vec<KeySample>> {
-        Ok(info::samples(&self.table(table)?.1))
+        Ok(info::samples(&self.handle.table(table)?.1))
     }
 
     fn tablets(&self, table: &str) -> Result<Vec<TabletInfo>> {
-        let (published, table) = self.table(table)?;
-        info::tablets(&self.shared.path, &published, &table)
+        let (published, table) = self.handle.table(table)?;
+        info::tablets(&self.handle.shared.path, &published, &table)
     }
 
     fn split_tablet(&self, table: &str, at: &RowKey) -> Result<()> {
         let (table, at) = (table.to_owned(), at.clone());
-        self.run(move |committer| committer.split_tablet(&table, &at))
+        self.handle.run(move |committer| committer.split_tablet(&table, &at))
     }
 
     fn garbage(&self, table: &str) -> Result<Vec<GarbageReport>> {
-        let (published, table) = self.table(table)?;
-        collect::count(&self.shared, &published, &table)
+        let (published, table) = self.handle.table(table)?;
+        collect::count(&self.handle.shared, &published, &table)
     }
 
     fn collect_garbage(&self, table: &str) -> Result<Vec<GarbageReport>> {
-        collect::collect(self, table)
+        collect::collect(&self.handle, table)
     }
 
     fn sync(&self) -> Result<()> {
-        self.ask(|reply| Request::Sync { reply })
+        self.handle.ask(|reply| Request::Sync { reply })
     }
 }

@@ -4,12 +4,15 @@
 //! `trim.rs` (garbage collection). The formats are described in `docs/formats/store.md`.
 
 mod admin;
+mod backup;
 mod collect;
 mod committer;
+mod driver;
 mod engine;
 mod error;
 mod filter;
 pub mod fragment;
+mod handle;
 mod info;
 mod key;
 mod merge;

@@ -2,7 +2,7 @@
 
 use crate::options::Options;
 use crate::state::{Published, Registry};
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
@@ -15,7 +15,8 @@ pub(crate) struct Shared {
     pub(crate) path: Arc<Path>,
     pub(crate) options: Options,
     pub(crate) registry: Arc<Registry>,
-    pub(crate) published: ArcSwap<Published>,
+    /// `None` once the store is closed: a published state holds keyspaces, and those hold fjall's lock.
+    pub(crate) published: ArcSwapOption<Published>,
 }
 
 /// The file beside the log that holds the number of the last acknowledged group: what a log that lost its end cannot tell.

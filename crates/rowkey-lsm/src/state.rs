@@ -5,6 +5,7 @@
 
 use arc_swap::ArcSwapOption;
 use fjall::Keyspace;
+use rowkey_store::tablet::TabletMap;
 use rowkey_store::{GcRule, RowRange, TableConfig};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,6 +39,13 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// A table of one shard.
+    pub(crate) fn new(name: &str, config: TableConfig, spaces: &[Space]) -> Self {
+        let ranges = TabletMap::new(config.split_points.clone());
+        let tablet = |range| Arc::new(Tablet { range, spaces: spaces.to_vec(), counters: Arc::default() });
+        Self { name: name.to_owned(), tablets: ranges.ranges().map(tablet).collect(), config }
+    }
+
     /// The index of the tablet that serves a row.
     pub(crate) fn tablet_of(&self, key: &[u8]) -> usize {
         self.tablets.partition_point(|tablet| tablet.range.start <= key) - 1
