@@ -167,18 +167,21 @@ fn hidden_from(rule: Option<&Arc<GcRule>>, column: &[FragmentCell], now_us: i64)
 }
 
 /// Collects the garbage of a table now, and answers what was taken.
-pub(crate) fn collect(handle: &Handle, table: &str) -> Result<Vec<GarbageReport>> {
-    let (published, table) = handle.table(table)?;
+pub(crate) fn collect(handle: &Handle, name: &str) -> Result<Vec<GarbageReport>> {
+    let (_, table) = handle.table(name)?;
     let mut reports = Vec::new();
     for family in 0..table.config.families.len() {
         let mut census = Census::default();
         for shard in table.shards() {
             let space = &shard.spaces[family];
+            // The state that is looked at must be gone when files are deleted: it would keep them.
+            let published = handle.published()?;
             let mut found =
                 take_census(&handle.shared, &published.snapshot, space, &shard.range, usize::MAX)?;
+            drop(published);
             if found.expired_cells > 0 || found.has_dead {
                 let stubborn = std::mem::take(&mut found.stubborn);
-                collect_space(handle, &table.name, space, &stubborn)?;
+                collect_space(handle, name, space, &stubborn)?;
             }
             census.add(found);
         }

@@ -9,8 +9,9 @@ use crate::raw;
 use crate::state::{Published, Shard, Space};
 use bytes::Bytes;
 use rowkey_store::{GcRule, Result, RowRange};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
 /// Fragments of a keyspace up to which all rows are looked at.
@@ -47,14 +48,17 @@ fn run(handle: &Handle, stopped: &Receiver<()>) {
     let interval = handle.shared.options.background_gc_interval;
     while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
         let Ok(published) = handle.published() else { return };
-        for (name, table) in &*published.tables {
+        let tables = Arc::clone(&published.tables);
+        // A state that is held keeps files that are merged meanwhile.
+        drop(published);
+        for (name, table) in &*tables {
             for shard in table.shards() {
                 for space in &shard.spaces {
-                    if stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Disconnected) {
+                    if stopped.try_recv() == Err(TryRecvError::Disconnected) {
                         return;
                     }
                     // An error here is one that reads and writes meet as well, and report.
-                    let _ = look_after(handle, &published, name, &shard, space);
+                    let _ = look_after(handle, name, &shard, space);
                 }
             }
         }
@@ -62,19 +66,18 @@ fn run(handle: &Handle, stopped: &Receiver<()>) {
 }
 
 /// Collects in a keyspace if a sample says that it is worth while.
-fn look_after(
-    handle: &Handle,
-    published: &Published,
-    table: &str,
-    shard: &Shard,
-    space: &Space,
-) -> Result<()> {
+fn look_after(handle: &Handle, table: &str, shard: &Shard, space: &Space) -> Result<()> {
     let Some(rule) = space.policy.rule.load_full() else { return Ok(()) };
     let touched = space.policy.touched.swap(false, Ordering::Relaxed);
-    if (!touched && !depends_on_time(&rule)) || !sample(handle, published, shard, space)?.is_worth_while() {
+    if !touched && !depends_on_time(&rule) {
+        return Ok(());
+    }
+    let published = handle.published()?;
+    if !sample(handle, &published, shard, space)?.is_worth_while() {
         return Ok(());
     }
     let census = take_census(&handle.shared, &published.snapshot, space, &shard.range, usize::MAX)?;
+    drop(published);
     if census.is_worth_while() {
         collect_space(handle, table, space, &census.stubborn)?;
     }

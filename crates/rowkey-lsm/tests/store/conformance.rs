@@ -1,7 +1,6 @@
 //! The scripts that every engine must pass.
 
-#![expect(clippy::unwrap_used, reason = "a failure of these is a failure of the test")]
-
+use crate::folder;
 use rowkey_lsm::{LsmEngine, Options};
 use rowkey_store::conformance::{Harness, run_all};
 use rowkey_store::{Clock, Engine};
@@ -24,7 +23,7 @@ impl Folders {
 
 impl Harness for Folders {
     fn open(&mut self, clock: Arc<dyn Clock>) -> Arc<dyn Engine> {
-        self.last = Some((tempfile::tempdir().unwrap(), clock));
+        self.last = Some((folder(), clock));
         self.engine()
     }
 

@@ -1,7 +1,6 @@
 //! The engine from outside: what is written is read, also after the store was opened again.
 
-#![expect(clippy::unwrap_used, reason = "a failure of these is a failure of the test")]
-
+use crate::folder;
 use bytes::Bytes;
 use rowkey_lsm::{LsmEngine, Options};
 use rowkey_store::{
@@ -36,7 +35,7 @@ fn shown(engine: &LsmEngine, request: &ReadRequest) -> Vec<String> {
 
 #[test]
 fn rows_come_back_in_order_forward_and_reverse_and_after_a_reopen() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let path = folder.path().join("store");
     let engine = open(&path);
     engine.create("t", &[("b", "never"), ("a", "never")]).unwrap();
@@ -68,7 +67,7 @@ fn rows_come_back_in_order_forward_and_reverse_and_after_a_reopen() {
 
 #[test]
 fn steps_of_a_row_apply_in_order_and_those_of_a_group_see_each_other() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let engine = open(&folder.path().join("store"));
     engine.create("t", &[("f", "maxversions=1")]).unwrap();
     let set = |time, value: &'static str| {
