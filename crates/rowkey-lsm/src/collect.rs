@@ -25,6 +25,7 @@ use crate::trim::{RowTrim, Scope, Tally};
 use crate::write::RowWrite;
 use bytes::Bytes;
 use rowkey_store::{GarbageReport, GcRule, Result, RowRange, gc};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Rows that are trimmed in one batch.
@@ -168,26 +169,32 @@ fn hidden_from(rule: Option<&Arc<GcRule>>, column: &[FragmentCell], now_us: i64)
 
 /// Collects the garbage of a table now, and answers what was taken.
 pub(crate) fn collect(handle: &Handle, name: &str) -> Result<Vec<GarbageReport>> {
-    let (_, table) = handle.table(name)?;
-    let mut reports = Vec::new();
-    for family in 0..table.config.families.len() {
-        let mut census = Census::default();
-        for shard in table.shards() {
-            let space = &shard.spaces[family];
-            // The state that is looked at must be gone when files are deleted: it would keep them.
-            let published = handle.published()?;
-            let mut found =
-                take_census(&handle.shared, &published.snapshot, space, &shard.range, usize::MAX)?;
-            drop(published);
-            if found.expired_cells > 0 || found.has_dead {
-                let stubborn = std::mem::take(&mut found.stubborn);
-                collect_space(handle, name, space, &stubborn)?;
-            }
-            census.add(found);
+    let (published, table) = handle.table(name)?;
+    let reports = count(&handle.shared, &published, &table)?;
+    // A state that is held keeps the files that are merged meanwhile.
+    drop(published);
+    let mut done = HashSet::new();
+    // A shard that is cut meanwhile has new keyspaces, which are still to be done.
+    while let Some((space, range)) = next_space(handle, name, &done)? {
+        done.insert(space.id);
+        let published = handle.published()?;
+        let found = take_census(&handle.shared, &published.snapshot, &space, &range, usize::MAX)?;
+        drop(published);
+        if found.expired_cells > 0 || found.has_dead {
+            collect_space(handle, name, &space, &found.stubborn)?;
         }
-        reports.push(report(&table, family, &census));
     }
     Ok(reports)
+}
+
+/// A keyspace of the table as it is now that is not done, and its rows.
+fn next_space(handle: &Handle, name: &str, done: &HashSet<u64>) -> Result<Option<(Space, RowRange)>> {
+    let (_, table) = handle.table(name)?;
+    let all = table.shards().into_iter().flat_map(|shard| {
+        let range = shard.range;
+        shard.spaces.into_iter().map(move |space| (space, range.clone()))
+    });
+    Ok(all.into_iter().find(|(space, _)| !done.contains(&space.id)))
 }
 
 /// Collects in one keyspace, as the top of this file says.

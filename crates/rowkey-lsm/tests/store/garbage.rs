@@ -1,6 +1,6 @@
 //! Garbage collection: what it takes, what it gives back, and that nothing else changes.
 
-use crate::{Random, folder};
+use crate::folder;
 use bytes::Bytes;
 use rowkey_lsm::{LsmEngine, Options};
 use rowkey_store::{

@@ -7,6 +7,7 @@ mod basic;
 mod conformance;
 mod crash;
 mod garbage;
+mod metamorphic;
 mod opening;
 
 /// A folder that goes away with the test, in memory where the system has such: nothing here depends on a real disk, and syncs are what

@@ -110,7 +110,11 @@ fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let (source, target) = (entry.path(), to.join(entry.file_name()));
-        if source.is_dir() { copy(&source, &target) } else { drop(fs::copy(source, target).unwrap()) }
+        if source.is_dir() {
+            copy(&source, &target);
+        } else {
+            let _ = fs::copy(source, target).unwrap();
+        }
     }
 }
 
