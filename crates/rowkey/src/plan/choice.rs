@@ -7,8 +7,9 @@
 //! ```
 
 use super::axis::{self, Axis};
+use super::cut::{self, Slot};
 use super::groups::Groups;
-use super::set::FieldSet;
+use super::set::{FieldSet, single};
 use crate::codec::Codec;
 use crate::query::{Condition, Query};
 use crate::schema::{FieldKind, Order};
@@ -55,6 +56,8 @@ pub(super) struct Point {
 pub(super) struct Choices {
     /// One for each field, in order.
     pub(super) fields: Vec<FieldChoice>,
+    /// The fields with the literals around them.
+    pub(super) slots: Vec<Slot>,
     /// Why no row can match, or why a value of the query is left out.
     pub(super) notes: Vec<String>,
     /// Whether no row can match.
@@ -64,6 +67,7 @@ pub(super) struct Choices {
 /// Looks up the fields of a query, and intersects what it says about each.
 pub(super) fn choose(codec: &Codec, query: &Query) -> Result<Choices> {
     let schema = codec.schema();
+    let slots = cut::slots(schema);
     let mut sets: Vec<Option<FieldSet>> = vec![None; schema.fields.len()];
     let mut notes = Vec::new();
     for (name, condition) in &query.conditions {
@@ -76,7 +80,6 @@ pub(super) fn choose(codec: &Codec, query: &Query) -> Result<Choices> {
             continue;
         }
         note_unheld(codec, index, condition, &mut notes);
-        let set = clipped(codec, index, set);
         sets[index] = Some(match sets[index].take() {
             Some(earlier) => earlier.intersect(&set),
             None => set,
@@ -84,6 +87,7 @@ pub(super) fn choose(codec: &Codec, query: &Query) -> Result<Choices> {
     }
     let mut fields = Vec::with_capacity(sets.len());
     for (index, set) in sets.into_iter().enumerate() {
+        let set = set.map(|set| clipped(codec, index, set, &slots[index]));
         fields.push(field_choice(codec, index, set)?);
     }
     let is_empty = fields.iter().any(FieldChoice::is_empty);
@@ -92,7 +96,7 @@ pub(super) fn choose(codec: &Codec, query: &Query) -> Result<Choices> {
             notes.push(format!("no row can match: no value of `{}` meets the conditions on it", field.name));
         }
     }
-    Ok(Choices { fields, notes, is_empty })
+    Ok(Choices { fields, slots, notes, is_empty })
 }
 
 impl FieldChoice {
@@ -167,23 +171,24 @@ fn listed(codec: &Codec, index: usize, set: &FieldSet) -> Option<Points> {
             positions.map(|position| (numbers.value(position), position)).collect()
         }
         (FieldSet::Strings(intervals), _) if explicit => {
-            let singles = intervals.iter().filter_map(super::set::single);
+            let singles = intervals.iter().filter_map(single);
             let values = singles.filter_map(|string| value_of(codec, index, string));
             // An even rank each: strings have no neighbours.
             values.zip((0..).step_by(2)).collect()
         }
         _ => return None,
     };
-    let ordered_numbers = field.kind.is_ordered();
-    let descending = field.order == Order::Desc;
     let mut list = Vec::with_capacity(values.len());
     for (value, rank) in values {
         let mut bytes = Vec::new();
         if codec.encode_field(index, &value, &mut bytes).is_ok() {
-            let rank = match (ordered_numbers, descending) {
-                (true, false) => rank,
-                (true, true) => -rank,
-                (false, _) => 2 * rank,
+            let rank = match (&field.kind, field.order) {
+                // Neighbours are those whose digits are, as they stand in the key.
+                (FieldKind::UintReversed { .. }, _) => {
+                    bytes.iter().fold(0, |number, digit| 10 * number + i128::from(digit - b'0'))
+                }
+                (_, Order::Asc) => rank,
+                (_, Order::Desc) => -rank,
             };
             list.push(Point { value, bytes, rank });
         }
@@ -215,10 +220,23 @@ pub(super) fn contains(codec: &Codec, index: usize, set: &FieldSet, value: &Valu
     }
 }
 
-fn clipped(codec: &Codec, index: usize, set: FieldSet) -> FieldSet {
-    match Axis::of(&codec.schema().fields[index].kind) {
-        Axis::Numbers(axis) => set.intersect(&FieldSet::Numbers(vec![(axis.min, axis.max)])),
-        Axis::Strings => set,
+/// Without what the field cannot hold.
+fn clipped(codec: &Codec, index: usize, set: FieldSet, slot: &Slot) -> FieldSet {
+    let field = &codec.schema().fields[index];
+    match (Axis::of(&field.kind), set) {
+        (Axis::Numbers(axis), set) => set.intersect(&FieldSet::Numbers(vec![(axis.min, axis.max)])),
+        (Axis::Strings, FieldSet::Strings(mut intervals)) => {
+            let is_single_held = |string: &[u8]| {
+                let value = value_of(codec, index, string);
+                value.is_some_and(|value| codec.encode_field(index, &value, &mut Vec::new()).is_ok())
+            };
+            intervals.retain(|interval| match single(interval) {
+                Some(string) => is_single_held(string),
+                None => cut::of_strings(field, &[], interval, slot).is_some(),
+            });
+            FieldSet::Strings(intervals)
+        }
+        (Axis::Strings, set) => set,
     }
 }
 

@@ -103,6 +103,13 @@ pub(super) fn of_strings(field: &Field, prefix: &[u8], interval: &KeyRange, slot
 /// The first key whose field is `string` or greater; in descending order, the first key behind those whose field is.
 fn cut(field: &Field, prefix: &[u8], string: &[u8], slot: &Slot) -> Option<Vec<u8>> {
     let join = |pieces: [&[u8]; 2]| [prefix, pieces[0], pieces[1]].concat();
+    if let Some((least, greatest)) = ends(&field.kind) {
+        let is_before_all = string <= least.as_slice();
+        if is_before_all || string > greatest.as_slice() {
+            let is_first_key = is_before_all == (field.order == Order::Asc);
+            return if is_first_key { Some(prefix.to_vec()) } else { prefix_end(prefix) };
+        }
+    }
     match field.kind {
         FieldKind::EscapedBytes | FieldKind::EscapedText => {
             // "Before s 00" is "behind s", whose bytes are shorter.
@@ -153,6 +160,17 @@ fn cut(field: &Field, prefix: &[u8], string: &[u8], slot: &Slot) -> Option<Vec<u
             None => Some(join([string, &[]])),
         },
     }
+}
+
+/// The least and the greatest byte string of a kind of fixed width.
+fn ends(kind: &FieldKind) -> Option<(Vec<u8>, Vec<u8>)> {
+    let (width, least, greatest) = match *kind {
+        FieldKind::Hex { digits } => (usize::from(digits), b'0', b'f'),
+        FieldKind::Fixed { bytes } => (usize::from(bytes), 0, 0xff),
+        FieldKind::UuidBytes | FieldKind::UuidText => (16, 0, 0xff),
+        _ => return None,
+    };
+    Some((vec![least; width], vec![greatest; width]))
 }
 
 fn text_of_width(prefix: &[u8], text: &[u8], width: usize) -> Option<Vec<u8>> {

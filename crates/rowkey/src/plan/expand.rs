@@ -3,7 +3,7 @@
 use super::RANGES_MAX;
 use super::axis::Axis;
 use super::choice::{Choices, Point, Points};
-use super::cut::{self, Slot};
+use super::cut;
 use super::groups::Combination;
 use super::set::{FieldSet, joined_numbers, merged_ranges};
 use crate::codec::Codec;
@@ -18,7 +18,6 @@ pub(super) struct Walk<'a> {
     pub(super) choices: &'a Choices,
     /// How many fields the ranges express. All but the last of them are points.
     pub(super) levels: usize,
-    pub(super) slots: &'a [Slot],
     /// The indexes of the salt inputs, ascending.
     pub(super) salt_of: &'a [usize],
 }
@@ -27,7 +26,7 @@ impl Walk<'_> {
     /// The ranges of unsalted keys, ascending, disjoint and not touching. Only of these combinations of salt inputs, if they are known.
     pub(super) fn ranges(&self, combinations: Option<&[Combination]>) -> Result<Vec<KeyRange>> {
         let mut ranges = Vec::new();
-        let mut prefix = self.slots.first().map(|slot| slot.before.clone()).unwrap_or_default();
+        let mut prefix = self.choices.slots.first().map(|slot| slot.before.clone()).unwrap_or_default();
         if self.levels == 0 {
             ranges.push(KeyRange::prefix(&prefix));
             return Ok(ranges);
@@ -70,7 +69,7 @@ impl Walk<'_> {
                 None => combinations,
             };
             prefix.extend_from_slice(&point.bytes);
-            prefix.extend_from_slice(&self.slots[level].behind);
+            prefix.extend_from_slice(&self.choices.slots[level].behind);
             self.descend(level + 1, prefix, below, out)?;
             prefix.truncate(length);
         }
@@ -111,10 +110,11 @@ impl Walk<'_> {
 
     /// The range from one point to another without a value in between that is not wanted.
     fn run(&self, level: usize, prefix: &[u8], first: &Point, last: &Point) -> Result<KeyRange> {
-        let slot = &self.slots[level];
+        let slot = &self.choices.slots[level];
         let field = &self.codec.schema().fields[level];
         if let Axis::Numbers(axis) = Axis::of(&field.kind)
             && field.values.is_empty()
+            && field.kind.is_ordered()
             && first.rank != last.rank
         {
             // The ranks of numbers are their positions, negated if descending.
@@ -128,7 +128,7 @@ impl Walk<'_> {
     }
 
     fn last_intervals(&self, level: usize, prefix: &[u8], out: &mut Vec<KeyRange>) -> Result<()> {
-        let slot = &self.slots[level];
+        let slot = &self.choices.slots[level];
         let field = &self.codec.schema().fields[level];
         match (&self.choices.fields[level].set, Axis::of(&field.kind)) {
             (Some(FieldSet::Numbers(intervals)), Axis::Numbers(axis)) => {

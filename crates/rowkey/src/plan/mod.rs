@@ -170,9 +170,8 @@ fn bucket_plans(
         let ranges = clip(vec![KeyRange::all()], after.as_deref(), query.reversed, false);
         return Ok(vec![BucketPlan { bucket: None, salt: Vec::new(), ranges }]);
     }
-    let slots = cut::slots(codec.schema());
     let salt_of = codec.schema().salt.as_ref().map_or(&[][..], |salt| &salt.of);
-    let walk = expand::Walk { codec, choices, levels, slots: &slots, salt_of };
+    let walk = expand::Walk { codec, choices, levels, salt_of };
     let mut common = None;
     let mut total = 0;
     let mut plans = Vec::with_capacity(groups.list.len());

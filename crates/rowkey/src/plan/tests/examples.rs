@@ -225,6 +225,35 @@ fn domains_of_one_owner_are_neighbours() {
 }
 
 #[test]
+fn the_stray_bucket_of_hbasewd_is_read_too() {
+    let codec = codec(
+        r#"
+        version = 1
+        table = "t"
+        [key]
+        layout = "{salt}{id}"
+        [key.salt]
+        of = ["id"]
+        buckets = 3
+        hash = "hbasewd"
+        format = "bytes"
+        [key.fields]
+        id = { type = "fixed", bytes = 6 }
+        "#,
+    );
+    // A key whose hash is the least 32-bit integer is written under fe, outside of 0..3.
+    check(
+        &codec,
+        r"id = '\x96\x00\xf6\x00\x13\xfe'",
+        &[r"[\xfe\x96\x00\xf6\x00\x13\xfe, \xfe\x96\x00\xf6\x00\x13\xfe\x00)"],
+    );
+    let plan = plan(&codec, &Query::new().full_scan()).unwrap();
+    let buckets: Vec<Option<u32>> = plan.buckets.iter().map(|bucket| bucket.bucket).collect();
+    assert_eq!(buckets, [Some(0), Some(1), Some(2), Some(0xfe)]);
+    assert_eq!(plan.buckets[2].ranges[0].to_string(), r"[\x02, \x03)");
+}
+
+#[test]
 fn errors_of_where_text_point_at_the_character() {
     let error = |text: &str| refused(&fleet(), text);
     assert_eq!(

@@ -249,14 +249,73 @@ fn salt(dice: &mut Dice, fields: usize) -> Salt {
 /// A schema that the codec takes.
 pub(super) fn world(dice: &mut Dice) -> World {
     loop {
-        if let Some(world) = try_world(dice) {
+        let count = 1 + dice.below(4);
+        if let Some(world) = try_world(dice, count, kind) {
             return world;
         }
     }
 }
 
-fn try_world(dice: &mut Dice) -> Option<World> {
-    let count = 1 + dice.below(4);
+/// A schema whose keys can be listed, and all of them: stored, sorted.
+pub(super) fn small_world(dice: &mut Dice) -> (World, Vec<Vec<u8>>) {
+    let small = |dice: &mut Dice| match dice.below(5) {
+        0 => FieldKind::Uint { digits: 1 },
+        1 => FieldKind::UintReversed { digits: 1 },
+        2 => FieldKind::Int { digits: 1 },
+        3 => FieldKind::Hex { digits: 1 },
+        _ => FieldKind::String,
+    };
+    loop {
+        let count = 1 + dice.below(3);
+        let Some(mut world) = try_world(dice, count, small) else { continue };
+        let codec = &world.codec;
+        let mut values = Vec::new();
+        for (index, field) in codec.schema().fields.iter().enumerate() {
+            let all: Vec<Value<'static>> = match field.kind {
+                _ if !field.values.is_empty() => {
+                    field.values.iter().map(|text| codec.parse_value(index, text).unwrap()).collect()
+                }
+                FieldKind::Hex { .. } => (0..16u8).map(|digit| Value::Bytes(vec![digit].into())).collect(),
+                FieldKind::String => Vec::new(),
+                _ => numbers(&(-9..10).collect::<Vec<_>>()),
+            };
+            let holds = |value: &Value<'_>| codec.encode_field(index, value, &mut Vec::new()).is_ok();
+            values.push(all.into_iter().filter(holds).collect::<Vec<_>>());
+        }
+        if values.iter().any(Vec::is_empty) {
+            continue;
+        }
+        let keys = all_keys(codec, &values);
+        world.domains = values;
+        return (world, keys);
+    }
+}
+
+fn all_keys(codec: &Codec, domains: &[Vec<Value<'static>>]) -> Vec<Vec<u8>> {
+    let mut rows: Vec<Vec<Value<'static>>> = vec![Vec::new()];
+    for domain in domains {
+        let longer =
+            rows.iter().flat_map(|row| domain.iter().map(|value| [&row[..], &[value.clone()]].concat()));
+        rows = longer.collect();
+    }
+    let random = codec.schema().salt.as_ref().is_some_and(|salt| salt.source == SaltSource::Random);
+    let mut keys = Vec::new();
+    for row in rows {
+        let mut key = Vec::new();
+        if random {
+            for bucket in 0..codec.bucket_count().unwrap() {
+                codec.encode_in_bucket(bucket, &row, &mut key).unwrap();
+                keys.push(key.clone());
+            }
+        } else if codec.encode(&row, &mut key).is_ok() {
+            keys.push(key);
+        }
+    }
+    keys.sort();
+    keys
+}
+
+fn try_world(dice: &mut Dice, count: usize, kind: impl Fn(&mut Dice) -> FieldKind) -> Option<World> {
     let mut fields = Vec::new();
     for index in 0..count {
         let kind = kind(dice);
