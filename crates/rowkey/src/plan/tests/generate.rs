@@ -294,8 +294,9 @@ pub(super) fn small_world(dice: &mut Dice) -> (World, Vec<Vec<u8>>) {
 fn all_keys(codec: &Codec, domains: &[Vec<Value<'static>>]) -> Vec<Vec<u8>> {
     let mut rows: Vec<Vec<Value<'static>>> = vec![Vec::new()];
     for domain in domains {
-        let longer =
-            rows.iter().flat_map(|row| domain.iter().map(|value| [&row[..], &[value.clone()]].concat()));
+        let longer = rows
+            .iter()
+            .flat_map(|row| domain.iter().map(|value| [&row[..], std::slice::from_ref(value)].concat()));
         rows = longer.collect();
     }
     let random = codec.schema().salt.as_ref().is_some_and(|salt| salt.source == SaltSource::Random);
