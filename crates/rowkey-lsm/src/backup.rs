@@ -85,7 +85,7 @@ fn push_row(prefix: &Bytes, cursors: &mut [Cursor], block: &mut Vec<u8>) -> Resu
     let mut fragments = Vec::new();
     for (family, cursor) in (0u32..).zip(cursors) {
         let Some(row) = cursor.row.take_if(|row| row.prefix == *prefix) else { continue };
-        let cells = merge(RowFragments::newest_first(row))?;
+        let (cells, _) = merge(RowFragments::newest_first(row))?;
         if !cells.is_empty() {
             let cells = cells.iter().map(|cell| (&cell.qualifier[..], cell.timestamp_us, &cell.value[..]));
             fragments.push((family, fragment::encode(&[], cells, 0)));

@@ -38,7 +38,9 @@ pub(crate) struct Census {
     pub(crate) live_bytes: u64,
     pub(crate) expired_cells: u64,
     pub(crate) expired_bytes: u64,
-    /// Whether fragments hold cells that no read returns, or masks.
+    /// Cells that are overwritten or deleted and still take space.
+    pub(crate) dead_cells: u64,
+    /// Whether there are such cells, or masks.
     pub(crate) has_dead: bool,
     /// Rows whose garbage a merge of files alone would not take.
     pub(crate) stubborn: Vec<Bytes>,
@@ -50,13 +52,15 @@ impl Census {
         self.live_bytes += other.live_bytes;
         self.expired_cells += other.expired_cells;
         self.expired_bytes += other.expired_bytes;
+        self.dead_cells += other.dead_cells;
         self.has_dead |= other.has_dead;
         self.stubborn.extend(other.stubborn);
     }
 
-    /// Whether more than a quarter of the cells can be taken.
+    /// Whether more than a quarter of the cells can go.
     pub(crate) fn is_worth_while(&self) -> bool {
-        self.expired_cells * 4 > self.expired_cells + self.live_cells
+        let can_go = self.expired_cells + self.dead_cells;
+        can_go * 4 > can_go + self.live_cells
     }
 }
 
@@ -125,7 +129,7 @@ impl Census {
         rule: Option<&Arc<GcRule>>,
         now_us: i64,
     ) -> Result<()> {
-        let cells = merge(fragments.iter().cloned().map(Ok))?;
+        let (cells, _) = merge(fragments.iter().cloned().map(Ok))?;
         let key_bytes = key::row_of(prefix)?.len();
         let mut expired = 0;
         for column in cells.chunk_by(|a, b| a.qualifier == b.qualifier) {
@@ -153,6 +157,7 @@ impl Census {
             let _ = trim.next(0, fragment, &mut tally)?;
             self.has_dead |= fragment.get(1) != Some(&0);
         }
+        self.dead_cells += tally.dead;
         self.has_dead |= tally.dead > 0;
         if tally.taken < expired {
             self.stubborn.push(key::row_of(prefix)?);
@@ -162,7 +167,7 @@ impl Census {
 }
 
 /// The index of the first hidden cell of a column; its length if there is none.
-fn hidden_from(rule: Option<&Arc<GcRule>>, column: &[FragmentCell], now_us: i64) -> usize {
+pub(crate) fn hidden_from(rule: Option<&Arc<GcRule>>, column: &[FragmentCell], now_us: i64) -> usize {
     let times = column.iter().map(|cell| cell.timestamp_us);
     gc::hidden_from(rule.map(|rule| &**rule), times, now_us).unwrap_or(column.len())
 }

@@ -5,8 +5,9 @@
 //! fjall's own `snapshot()`, which can show half a batch if a flush ends at the wrong moment. Reads that decide about writes (deletes,
 //! conditional writes, read-modify-write) happen here as well, in the order of the queue, so they need no locks.
 
+use crate::collect::hidden_from;
 use crate::error;
-use crate::fragment::FragmentCell;
+use crate::fragment::{self, FragmentCell, Mask};
 use crate::key;
 use crate::merge::merge;
 use crate::meta::{self, CountersRecord};
@@ -27,6 +28,9 @@ use std::sync::mpsc::{Receiver, SyncSender};
 
 /// Bytes of keys and values from which on a group is committed, whoever waits.
 const GROUP_BYTES_MAX: u64 = 8 << 20;
+
+/// Fragments of a row up to which the committer leaves them as they are.
+const FRAGMENTS_MAX: usize = 16;
 
 /// Where an answer goes. Nobody may be there any more.
 pub(crate) type Reply<T> = SyncSender<Result<T>>;
@@ -289,17 +293,46 @@ impl Committer {
         }
     }
 
-    /// The cells of a row's family, those of the open group included.
+    /// The cells of a row's family, those of the open group included. If they lie in many fragments, these are made one: a counter
+    /// would have to merge more of them with each step.
     pub(crate) fn read_family(&mut self, space: &Space, row: &[u8]) -> Result<Vec<FragmentCell>> {
         self.group.index_writes();
         let (start, end) = key::row_bounds(row);
         let in_group = self.group.index.get(&(space.id, start.clone().into()));
         let newer = in_group.into_iter().flat_map(|fragments| fragments.iter().rev().cloned().map(Ok));
         let path = &self.shared.path;
-        let older = self.snapshot.range(&space.keyspace, start..end).map(|guard| {
+        let older = self.snapshot.range(&space.keyspace, start.clone()..end).map(|guard| {
             guard.value().map(Bytes::from).map_err(|error| error::of_fjall(path, "reading", error))
         });
-        merge(newer.chain(older))
+        let (cells, fragments) = merge(newer.chain(older))?;
+        if fragments > FRAGMENTS_MAX {
+            self.make_one(space, &start, &cells);
+        }
+        Ok(cells)
+    }
+
+    /// Writes what lives of a row's family as one fragment that hides all older ones.
+    fn make_one(&mut self, space: &Space, prefix: &[u8], cells: &[FragmentCell]) {
+        let rule = space.policy.rule.load_full();
+        let now_us = self.now_us();
+        let columns = cells.chunk_by(|a, b| a.qualifier == b.qualifier);
+        let living = columns.flat_map(|column| &column[..hidden_from(rule.as_ref(), column, now_us)]);
+        let living = living.map(|cell| (&cell.qualifier[..], cell.timestamp_us, &cell.value[..]));
+        let fragment = fragment::encode(&[Mask::FAMILY], living, 0);
+        self.counters.sequence += 1;
+        self.group.bytes += (prefix.len() + fragment.len()) as u64;
+        let key = key::fragment_key(prefix, self.counters.sequence);
+        self.group.writes.push((space.clone(), key, fragment.into()));
+    }
+
+    /// Makes one of a row's fragments in these families, if they are many.
+    pub(crate) fn tidy_row(&mut self, table: &str, row: &[u8], families: &[usize]) -> Result<()> {
+        let table = self.table(table)?;
+        let tablet = Arc::clone(&table.tablets[table.tablet_of(row)]);
+        for space in families.iter().filter_map(|family| tablet.spaces.get(*family)) {
+            self.read_family(space, row)?;
+        }
+        self.commit_or_fail()
     }
 
     fn check_and_mutate(&mut self, table: &str, request: &CheckAndMutate) -> Result<bool> {

@@ -1,6 +1,6 @@
 //! Garbage collection in the background. fjall merges files when new ones overlap them; files that nothing new overlaps it leaves
 //! alone for ever, expired or not. So a thread looks at a sample of each keyspace once in a while, and collects where more than a quarter of
-//! the sampled cells are expired.
+//! the sampled cells are expired, overwritten or deleted.
 
 use crate::collect::{Census, collect_space, take_census};
 use crate::handle::Handle;
@@ -67,9 +67,9 @@ fn run(handle: &Handle, stopped: &Receiver<()>) {
 
 /// Collects in a keyspace if a sample says that it is worth while.
 fn look_after(handle: &Handle, table: &str, shard: &Shard, space: &Space) -> Result<()> {
-    let Some(rule) = space.policy.rule.load_full() else { return Ok(()) };
+    let rule = space.policy.rule.load_full();
     let touched = space.policy.touched.swap(false, Ordering::Relaxed);
-    if !touched && !depends_on_time(&rule) {
+    if !touched && !rule.is_some_and(|rule| depends_on_time(&rule)) {
         return Ok(());
     }
     let published = handle.published()?;

@@ -225,9 +225,7 @@ impl Engine for LsmEngine {
 
     fn snapshot(&self, table: &str) -> Result<Arc<dyn Snapshot>> {
         let (published, table) = self.handle.table(table)?;
-        let (clock, path) =
-            (Arc::clone(&self.handle.shared.options.clock), Arc::clone(&self.handle.shared.path));
-        Ok(Arc::new(LsmSnapshot { published, table, clock, path }))
+        Ok(Arc::new(LsmSnapshot { published, table, handle: self.handle.clone() }))
     }
 
     fn drop_rows(&self, table: &str, scope: &DropScope) -> Result<()> {

@@ -35,6 +35,10 @@ impl Mask {
     /// Hides everything in the family.
     pub const FAMILY: Self = Self { qualifier: None, first_us: 0, last_us: i64::MAX };
 
+    /// The bytes with which a fragment begins that hides all older ones.
+    pub(crate) const FAMILY_HEAD: [u8; 19] =
+        [FORMAT, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
+
     /// Whether it hides a cell of an older fragment.
     pub fn hides(&self, qualifier: &[u8], timestamp_us: i64) -> bool {
         self.first_us <= timestamp_us
@@ -267,6 +271,12 @@ mod tests {
         let (read_masks, read_cells) = decode(Bytes::from_static(expected)).unwrap();
         assert_eq!(read_masks, masks);
         assert_eq!(read_cells, [FragmentCell { qualifier: bytes("q"), timestamp_us: 7, value: bytes("v") }]);
+    }
+
+    #[test]
+    fn a_fragment_that_hides_all_older_ones_is_known_by_its_head() {
+        assert!(encode(&[Mask::FAMILY], [(&b"q"[..], 7, &b"v"[..])], 0).starts_with(&Mask::FAMILY_HEAD));
+        assert_eq!(encode(&[Mask::FAMILY], [], 0), Mask::FAMILY_HEAD);
     }
 
     #[test]

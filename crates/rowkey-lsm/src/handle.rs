@@ -5,7 +5,7 @@ use crate::error;
 use crate::raw;
 use crate::shared::Shared;
 use crate::state::{Published, Space, Table};
-use rowkey_store::{Result, check};
+use rowkey_store::{Result, RowKey, check};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
@@ -37,6 +37,15 @@ impl Handle {
     pub(crate) fn flush(&self, space: &Space) -> Result<()> {
         let db = self.run(|committer| Ok(committer.db.clone()))?;
         raw::flush(&db, &space.keyspace).map_err(|error| error::of_fjall(&self.shared.path, "writing", error))
+    }
+
+    /// Asks for a row's fragments to be made one in these families, unless the committer is busy.
+    pub(crate) fn tidy_row(&self, table: &str, row: &RowKey, families: Vec<usize>) {
+        if self.shared.options.background_gc {
+            let (table, row) = (table.to_owned(), row.clone());
+            let job = move |committer: &mut Committer| drop(committer.tidy_row(&table, &row, &families));
+            let _ = self.queue.try_send(Request::Run(Box::new(job)));
+        }
     }
 
     /// What is published.

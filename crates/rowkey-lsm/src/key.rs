@@ -87,11 +87,18 @@ pub(crate) fn row_of(prefix: &Bytes) -> Result<Bytes> {
 /// The fragments of one row: start, and end that is out.
 pub(crate) fn row_bounds(row: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let start = row_prefix(row);
-    let mut end = start.clone();
+    let end = behind(&start);
+    (start, end)
+}
+
+/// The first key behind the fragments of a row, from its prefix.
+pub(crate) fn behind(prefix: &[u8]) -> Vec<u8> {
+    let mut end = prefix.to_vec();
     if let Some(last) = end.last_mut() {
+        // The last byte of the terminator, 01.
         *last += 1;
     }
-    (start, end)
+    end
 }
 
 /// The fragments of a range of rows: start, and end that is out. Leaves the [`MARKER`] out.

@@ -3,9 +3,10 @@
 //! Fragments come newest first. A mask hides cells of older fragments only; of two cells with equal column and time the one in the
 //! newer fragment counts. So a write with an old timestamp after a delete stays visible.
 
-use crate::fragment::{Fragment, FragmentCell, Mask};
+use crate::fragment::{Fragment, FragmentCell, Mask, Place};
 use bytes::Bytes;
 use rowkey_store::Result;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// What the masks of newer fragments hide, as disjoint closed ranges of time.
@@ -47,6 +48,11 @@ impl Masks {
                 .is_some_and(|ranges| ranges.cover(mask.first_us, mask.last_us))
     }
 
+    /// Whether nothing is hidden.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.family.0.is_empty() && self.columns.is_empty()
+    }
+
     /// Whether all older cells are hidden.
     pub(crate) fn hide_all(&self) -> bool {
         self.family.cover(0, i64::MAX)
@@ -77,46 +83,102 @@ impl Ranges {
     }
 }
 
-/// The cells of a family of a row, by qualifier, then newest first.
+/// The cells of a family of a row, by qualifier, then newest first, and how many fragments were looked at for them.
 ///
 /// # Errors
 ///
 /// `Corrupt`.
-pub(crate) fn merge(fragments: impl IntoIterator<Item = Result<Bytes>>) -> Result<Vec<FragmentCell>> {
-    let mut fragments = fragments.into_iter();
-    let Some(newest) = fragments.next() else { return Ok(Vec::new()) };
-    let mut newest = Fragment::decode(newest?)?;
+pub(crate) fn merge(
+    fragments: impl IntoIterator<Item = Result<Bytes>>,
+) -> Result<(Vec<FragmentCell>, usize)> {
     let mut masks = Masks::default();
-    for mask in newest.masks.drain(..) {
-        masks.add(&mask);
-    }
-    let mut cells = newest.collect::<Result<Vec<_>>>()?;
-    let mut several = false;
-    for fragment in fragments {
+    let mut runs = Runs::default();
+    for bytes in fragments {
         if masks.hide_all() {
             break;
         }
-        let mut fragment = Fragment::decode(fragment?)?;
+        let bytes = bytes?;
+        let mut fragment = Fragment::decode(bytes.clone())?;
         let own_masks = std::mem::take(&mut fragment.masks);
-        for cell in fragment {
-            let cell = cell?;
-            if !masks.hides(&cell.qualifier, cell.timestamp_us) {
-                cells.push(cell);
-                several = true;
+        let mut cells = Vec::new();
+        while let Some(place) = fragment.next_place().transpose()? {
+            if masks.is_empty() || !masks.hides(&bytes[place.qualifier.clone()], place.timestamp_us) {
+                cells.push((runs.fragments.len(), place));
             }
         }
+        runs.push(bytes, cells);
         for mask in &own_masks {
             masks.add(mask);
         }
     }
-    if several {
-        // Stable: of equal cells the newest fragment's stays first, and only that is kept.
-        cells.sort_by(|a, b| a.qualifier.cmp(&b.qualifier).then(b.timestamp_us.cmp(&a.timestamp_us)));
-        cells.dedup_by(|later, first| {
-            later.timestamp_us == first.timestamp_us && later.qualifier == first.qualifier
-        });
+    let looked_at = runs.fragments.len();
+    Ok((runs.finish(), looked_at))
+}
+
+/// A cell by the index of its fragment and its place in it: nothing is copied before it is sure that the cell comes out.
+type Placed = (usize, Place);
+
+/// Sorted runs of cells, newer ones first, merged two by two while they grow: a row that is overwritten again and again stays small,
+/// and one with many small fragments is not shifted for each.
+#[derive(Debug, Default)]
+struct Runs {
+    fragments: Vec<Bytes>,
+    /// How many fragments, as a power of two, and their cells.
+    runs: Vec<(u32, Vec<Placed>)>,
+}
+
+impl Runs {
+    fn push(&mut self, fragment: Bytes, cells: Vec<Placed>) {
+        self.fragments.push(fragment);
+        self.runs.push((0, cells));
+        while let [.., (newer, _), (older, _)] = self.runs[..]
+            && newer == older
+        {
+            self.merge_last();
+        }
     }
-    Ok(cells)
+
+    /// Makes one run of the last two.
+    fn merge_last(&mut self) {
+        let (Some((_, older)), Some((power, newer))) = (self.runs.pop(), self.runs.pop()) else { return };
+        let mut merged = Vec::with_capacity(newer.len().max(older.len()));
+        let (mut newer, mut older) = (newer.into_iter().peekable(), older.into_iter().peekable());
+        while let (Some(a), Some(b)) = (newer.peek(), older.peek()) {
+            match self.compare(a, b) {
+                Ordering::Less => merged.extend(newer.next()),
+                Ordering::Greater => merged.extend(older.next()),
+                Ordering::Equal => {
+                    // The newer fragment's cell counts.
+                    merged.extend(newer.next());
+                    let _ = older.next();
+                }
+            }
+        }
+        merged.extend(newer);
+        merged.extend(older);
+        self.runs.push((power + 1, merged));
+    }
+
+    fn compare(&self, a: &Placed, b: &Placed) -> Ordering {
+        let qualifier = |cell: &Placed| &self.fragments[cell.0][cell.1.qualifier.clone()];
+        qualifier(a).cmp(qualifier(b)).then(b.1.timestamp_us.cmp(&a.1.timestamp_us))
+    }
+
+    fn finish(mut self) -> Vec<FragmentCell> {
+        while self.runs.len() > 1 {
+            self.merge_last();
+        }
+        let cells = self.runs.pop().map_or_else(Vec::new, |(_, cells)| cells);
+        let cell = |(index, place): Placed| {
+            let bytes = &self.fragments[index];
+            FragmentCell {
+                qualifier: bytes.slice(place.qualifier),
+                timestamp_us: place.timestamp_us,
+                value: bytes.slice(place.value),
+            }
+        };
+        cells.into_iter().map(cell).collect()
+    }
 }
 
 #[cfg(test)]
@@ -161,7 +223,7 @@ mod tests {
     }
 
     fn check(fragments: Vec<Bytes>, expected: &[(&str, i64, &str)]) {
-        let merged = merge(fragments.into_iter().map(Ok)).unwrap();
+        let merged = merge(fragments.into_iter().map(Ok)).unwrap().0;
         let shown: Vec<_> = merged
             .iter()
             .map(|cell| {

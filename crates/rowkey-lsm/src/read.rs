@@ -1,14 +1,15 @@
 //! Reads: rows of a published state, lazily, tablet by tablet. Only the keyspaces of the wanted families are opened.
 
 use crate::error;
-use crate::fragment::Fragment;
+use crate::fragment::{Fragment, Mask};
+use crate::handle::Handle;
 use crate::key;
 use crate::merge::merge;
 use crate::state::{Counters, Published, Space, Table, Tablet};
 use bytes::Bytes;
 use fjall::Readable as _;
 use rowkey_store::select::{Admit, Selector, StoredCell, Wanted};
-use rowkey_store::{Cell, Clock, ReadRequest, Result, Row, RowRange, RowStream, Snapshot};
+use rowkey_store::{Cell, ReadRequest, Result, Row, RowRange, RowStream, Snapshot};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,13 +19,17 @@ use std::sync::Arc;
 pub(crate) struct LsmSnapshot {
     pub(crate) published: Arc<Published>,
     pub(crate) table: Arc<Table>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) path: Arc<Path>,
+    pub(crate) handle: Handle,
 }
 
 impl Snapshot for LsmSnapshot {
     fn read_rows(&self, request: &ReadRequest) -> Result<RowStream> {
-        let selector = Selector::new(&self.table.name, &self.table.config, request, self.clock.now_us())?;
+        let selector = Selector::new(
+            &self.table.name,
+            &self.table.config,
+            request,
+            self.handle.shared.options.clock.now_us(),
+        )?;
         let selection = &request.selection;
         let whole = !request.live
             && request.filter.is_none()
@@ -43,7 +48,8 @@ impl Snapshot for LsmSnapshot {
         }
         Ok(Box::new(Rows {
             snapshot: self.published.snapshot.clone(),
-            path: Arc::clone(&self.path),
+            table: self.table.name.clone(),
+            handle: self.handle.clone(),
             selector,
             whole,
             reversed: request.reversed,
@@ -55,10 +61,14 @@ impl Snapshot for LsmSnapshot {
     }
 }
 
+/// Fragments of a row from which on a read asks for them to be made one: it merges that many each time.
+const CROWDED_FRAGMENTS: usize = 64;
+
 /// The rows of a read.
 struct Rows {
     snapshot: fjall::Snapshot,
-    path: Arc<Path>,
+    table: String,
+    handle: Handle,
     selector: Selector,
     /// Whether all cells of the wanted columns come out, so that nothing is decided about each.
     whole: bool,
@@ -76,6 +86,8 @@ struct Part {
     counters: Arc<Counters>,
     rows: u64,
     bytes: u64,
+    /// Families in which the last row has many fragments.
+    crowded: Vec<usize>,
 }
 
 impl Drop for Part {
@@ -100,6 +112,10 @@ impl Iterator for Rows {
                 Ok(Next::End) => self.part = None,
                 Ok(Next::Empty) => {}
                 Ok(Next::Row(row)) => {
+                    if !part.crowded.is_empty() {
+                        let families = std::mem::take(&mut part.crowded);
+                        self.handle.tidy_row(&self.table, &row.key, families);
+                    }
                     self.left -= 1;
                     self.cells_about = row.cells.len();
                     part.rows += 1;
@@ -113,7 +129,7 @@ impl Iterator for Rows {
                 }
                 Err(error) => {
                     self.left = 0;
-                    return Some(Err(error.into_error(&self.path)));
+                    return Some(Err(error.into_error(&self.handle.shared.path)));
                 }
             }
         }
@@ -130,7 +146,7 @@ impl Rows {
         let cursors = wanted
             .map(|family| Cursor::open(&self.snapshot, &tablet.spaces[family], range, family, self.reversed))
             .collect();
-        Part { cursors, counters: Arc::clone(&tablet.counters), rows: 0, bytes: 0 }
+        Part { cursors, counters: Arc::clone(&tablet.counters), rows: 0, bytes: 0, crowded: Vec::new() }
     }
 }
 
@@ -200,6 +216,9 @@ fn next_row(
     let mut admitted: Vec<StoredCell> = Vec::new();
     for cursor in &mut part.cursors[first..] {
         let Some(row) = cursor.row.take_if(|row| row.prefix == prefix) else { continue };
+        if row.older.len() >= CROWDED_FRAGMENTS {
+            part.crowded.push(cursor.family);
+        }
         if whole {
             push_all(row, selector, cursor.family, &mut cells)?;
         } else {
@@ -229,7 +248,9 @@ fn push_all(row: RowFragments, selector: &Selector, family: usize, cells: &mut V
             push(cell?);
         }
     } else {
-        merge(row.newest_first())?.into_iter().for_each(push);
+        for cell in merge(row.newest_first())?.0 {
+            push(cell);
+        }
     }
     Ok(())
 }
@@ -258,7 +279,7 @@ fn push_admitted(
         }
         return Ok(());
     }
-    for cell in merge(row.newest_first())? {
+    for cell in merge(row.newest_first())?.0 {
         if gate.admit(family, &cell.qualifier, cell.timestamp_us) == Admit::Yes {
             let (qualifier, timestamp_us, value) = (cell.qualifier, cell.timestamp_us, cell.value);
             out.push(StoredCell { family, qualifier, timestamp_us, value });
@@ -284,6 +305,9 @@ impl RowFragments {
     }
 }
 
+/// Pairs that are stepped over before a new iterator is opened behind them: opening one costs as much as 60 to 70 steps.
+const STEPS_MAX: usize = 64;
+
 /// Walks the rows of one keyspace.
 pub(crate) struct Cursor {
     iter: fjall::Iter,
@@ -294,6 +318,9 @@ pub(crate) struct Cursor {
     /// The row that comes next, once it is filled.
     pub(crate) row: Option<RowFragments>,
     ended: bool,
+    snapshot: fjall::Snapshot,
+    keyspace: fjall::Keyspace,
+    end: Option<Vec<u8>>,
 }
 
 impl Cursor {
@@ -305,11 +332,9 @@ impl Cursor {
         reversed: bool,
     ) -> Self {
         let (start, end) = key::range_bounds(range);
-        let iter = match end {
-            Some(end) => snapshot.range(&space.keyspace, start..end),
-            None => snapshot.range(&space.keyspace, start..),
-        };
-        Self { iter, family, reversed, ahead: None, row: None, ended: false }
+        let iter = iter(snapshot, &space.keyspace, start, end.as_deref());
+        let (snapshot, keyspace) = (snapshot.clone(), space.keyspace.clone());
+        Self { iter, family, reversed, ahead: None, row: None, ended: false, snapshot, keyspace, end }
     }
 
     fn pair(&mut self) -> Result<Option<(Bytes, Bytes)>, ReadError> {
@@ -337,20 +362,66 @@ impl Cursor {
         let Some((first_key, newest)) = first else { return Ok(()) };
         let prefix_bytes = key::split(&first_key)?.0.len();
         let mut row = RowFragments { prefix: first_key.slice(..prefix_bytes), newest, older: Vec::new() };
+        if self.reversed {
+            self.fill_reversed(&mut row)?;
+        } else {
+            self.fill_forward(&mut row)?;
+        }
+        self.row = Some(row);
+        Ok(())
+    }
+
+    /// The newest fragment came first. What lies behind one that hides everything older is stepped over.
+    fn fill_forward(&mut self, row: &mut RowFragments) -> Result<(), ReadError> {
+        let mut covered = row.newest.starts_with(&Mask::FAMILY_HEAD);
+        let mut steps = 0;
         while let Some((key, value)) = self.pair()? {
             if key::split(&key)?.0 != &row.prefix[..] {
                 self.ahead = Some((key, value));
                 break;
             }
-            row.older.push(value);
+            if !covered {
+                covered = value.starts_with(&Mask::FAMILY_HEAD);
+                row.older.push(value);
+                continue;
+            }
+            steps += 1;
+            if steps == STEPS_MAX {
+                let start = key::behind(&row.prefix);
+                self.iter = iter(&self.snapshot, &self.keyspace, start, self.end.as_deref());
+            }
         }
-        if self.reversed && !row.older.is_empty() {
-            // They came oldest first: the last one is the newest, the first one belongs to the end.
-            row.older.reverse();
-            let oldest = std::mem::replace(&mut row.newest, row.older.remove(0));
-            row.older.push(oldest);
-        }
-        self.row = Some(row);
         Ok(())
+    }
+
+    /// The oldest fragment came first. One that hides everything older makes what came before it needless.
+    fn fill_reversed(&mut self, row: &mut RowFragments) -> Result<(), ReadError> {
+        let mut oldest_first: Vec<Bytes> = Vec::new();
+        while let Some((key, value)) = self.pair()? {
+            if key::split(&key)?.0 != &row.prefix[..] {
+                self.ahead = Some((key, value));
+                break;
+            }
+            let before = std::mem::replace(&mut row.newest, value);
+            oldest_first.push(before);
+            if row.newest.starts_with(&Mask::FAMILY_HEAD) {
+                oldest_first.clear();
+            }
+        }
+        oldest_first.reverse();
+        row.older = oldest_first;
+        Ok(())
+    }
+}
+
+fn iter(
+    snapshot: &fjall::Snapshot,
+    keyspace: &fjall::Keyspace,
+    start: Vec<u8>,
+    end: Option<&[u8]>,
+) -> fjall::Iter {
+    match end {
+        Some(end) => snapshot.range(keyspace, start..end.to_vec()),
+        None => snapshot.range(keyspace, start..),
     }
 }

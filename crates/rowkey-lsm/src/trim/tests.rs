@@ -11,7 +11,7 @@ use std::time::Duration;
 type Row = Vec<(u64, Bytes)>;
 
 fn cells_of(row: &Row) -> Vec<FragmentCell> {
-    merge(row.iter().map(|(_, value)| Ok(value.clone()))).unwrap()
+    merge(row.iter().map(|(_, value)| Ok(value.clone()))).unwrap().0
 }
 
 /// What a read with `live` returns.
