@@ -1,2 +1,41 @@
-//! .
-fn main() {}
+//! The command line of Rowkey: the one place that chooses an engine, prints, or exits.
+//!
+//! Results go to stdout, the rest to stderr. Exit codes are in [`exit`]; every command has a file in [`command`].
+
+mod cli;
+mod command;
+mod exit;
+mod interrupt;
+mod json;
+mod new_file;
+mod output;
+mod progress;
+mod records;
+mod rows;
+mod schema_file;
+mod session;
+mod store;
+mod text;
+
+use clap::Parser as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    let mut session = session::Session::new(&cli.global);
+    let result = command::run(cli.command, &mut session).and_then(|exit| {
+        session.out.flush_all()?;
+        Ok(exit)
+    });
+    // Whoever reads our output has seen enough: `rowkey scan t | head` is no failure.
+    if session.out.is_broken() {
+        return exit::Exit::Done.into();
+    }
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            session.report(&error);
+            ExitCode::from(exit::code(&error))
+        }
+    }
+}

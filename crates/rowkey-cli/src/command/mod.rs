@@ -1,0 +1,45 @@
+//! The commands, one file each. A command is thin: what is worth testing alone belongs to another crate.
+
+pub(crate) mod completions;
+pub(crate) mod delete;
+pub(crate) mod export;
+pub(crate) mod get;
+pub(crate) mod import;
+pub(crate) mod key;
+pub(crate) mod man;
+pub(crate) mod plan;
+pub(crate) mod put;
+pub(crate) mod scan;
+pub(crate) mod schema;
+pub(crate) mod splits;
+pub(crate) mod table;
+pub(crate) mod tour;
+
+use crate::cli::Command;
+use crate::exit::Exit;
+use crate::session::Session;
+use anyhow::Result;
+
+/// Runs a command.
+///
+/// # Errors
+///
+/// What the command failed with; [`crate::exit::code`] tells the exit code.
+pub(crate) fn run(command: Command, session: &mut Session) -> Result<Exit> {
+    match command {
+        Command::Tour(args) => tour::run(&args, session),
+        Command::Schema(command) => schema::run(&command, session),
+        Command::Key(command) => key::run(&command, session),
+        Command::Splits(args) => splits::run(&args, session),
+        Command::Plan(args) => plan::run(&args, session),
+        Command::Table(command) => table::run(&command, session),
+        Command::Import(args) => import::run(&args, session),
+        Command::Export(args) => export::run(&args, session),
+        Command::Scan(args) => scan::run(&args, session),
+        Command::Get(args) => get::run(&args, session),
+        Command::Put(args) => put::run(&args, session),
+        Command::Delete(args) => delete::run(&args, session),
+        Command::Completions(args) => completions::run(&args, session),
+        Command::Man(args) => man::run(&args, session),
+    }
+}

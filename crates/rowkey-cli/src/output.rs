@@ -1,0 +1,115 @@
+//! Stdout: buffered, and a reader that goes away (`| head`) is noted instead of reported.
+
+use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people: tables.
+    #[default]
+    Text,
+    /// For programs: JSON lines, one object a line, each with a "type".
+    Json,
+    /// For spreadsheets: CSV with a header line.
+    Csv,
+}
+
+/// When colour is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum Color {
+    /// On terminals, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// Whether to colour what goes to a stream that is a terminal or not.
+    pub(crate) fn applies(self, is_terminal: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => {
+                let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+                let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+                is_terminal && !refused && !dumb
+            }
+        }
+    }
+}
+
+/// What a piece of text is, which decides its colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Headings.
+    Heading,
+    /// `error:`.
+    Error,
+    /// `warning:`.
+    Warning,
+}
+
+/// `text`, coloured if `color`.
+pub(crate) fn styled(text: &str, style: Style, color: bool) -> String {
+    let code = match style {
+        Style::Heading => "1",
+        Style::Error => "1;31",
+        Style::Warning => "1;33",
+    };
+    if color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+}
+
+/// Stdout.
+#[derive(Debug)]
+pub(crate) struct Output {
+    writer: BufWriter<Stdout>,
+    broken: bool,
+    /// Whether what is written may have colour.
+    pub(crate) color: bool,
+}
+
+impl Output {
+    /// Stdout, coloured as `color` says.
+    pub(crate) fn new(color: Color) -> Self {
+        let stdout = io::stdout();
+        let color = color.applies(stdout.is_terminal());
+        Self { writer: BufWriter::with_capacity(64 * 1024, stdout), broken: false, color }
+    }
+
+    /// Whether the reader of our output has gone away.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Writes out what is buffered.
+    ///
+    /// # Errors
+    ///
+    /// If stdout cannot be written.
+    pub(crate) fn flush_all(&mut self) -> anyhow::Result<()> {
+        use anyhow::Context as _;
+        self.flush().context("stdout cannot be written")
+    }
+
+    fn note<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &result {
+            self.broken |= error.kind() == io::ErrorKind::BrokenPipe;
+        }
+        result
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let result = self.writer.write(bytes);
+        self.note(result)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let result = self.writer.flush();
+        self.note(result)
+    }
+}

@@ -1,0 +1,77 @@
+//! What every command is given: where the store is, how to print, the clock.
+
+use crate::cli::GlobalArgs;
+use crate::output::{Color, Format, Output, Style, styled};
+use rowkey_store::{Clock, SystemClock};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
+
+/// One run of the program.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// `--store`, as given.
+    pub(crate) store: String,
+    /// `--format`.
+    pub(crate) format: Format,
+    /// Stdout.
+    pub(crate) out: Output,
+    /// The clock of the machine.
+    pub(crate) clock: Arc<dyn Clock>,
+    quiet: bool,
+    color: Color,
+}
+
+impl Session {
+    /// From the options that every command has.
+    pub(crate) fn new(global: &GlobalArgs) -> Self {
+        Self {
+            store: global.store.clone(),
+            format: global.format,
+            out: Output::new(global.color),
+            clock: Arc::new(SystemClock),
+            quiet: global.quiet,
+            color: global.color,
+        }
+    }
+
+    /// Prints a warning to stderr.
+    pub(crate) fn warn(&self, message: &str) {
+        self.tell(Style::Warning, "warning:", message);
+    }
+
+    /// Prints a finding that is an error, where the command goes on.
+    pub(crate) fn problem(&self, message: &str) {
+        self.tell(Style::Error, "error:", message);
+    }
+
+    /// Prints a remark to stderr: what was done, when the result itself says nothing.
+    pub(crate) fn note(&self, message: &str) {
+        if !self.quiet {
+            // Stderr that cannot be written leaves nobody to tell.
+            let _ = writeln!(io::stderr().lock(), "{message}");
+        }
+    }
+
+    /// Prints an error and its causes to stderr.
+    pub(crate) fn report(&self, error: &anyhow::Error) {
+        let mut message = String::new();
+        for cause in error.chain() {
+            let text = cause.to_string();
+            // Many errors repeat their cause in their own words.
+            if message.contains(&text) {
+                continue;
+            }
+            if !message.is_empty() {
+                message.push_str(": ");
+            }
+            message.push_str(&text);
+        }
+        self.tell(Style::Error, "error:", &message);
+    }
+
+    fn tell(&self, style: Style, label: &str, message: &str) {
+        let mut stderr = io::stderr().lock();
+        let color = self.color.applies(stderr.is_terminal());
+        let _ = writeln!(stderr, "{} {message}", styled(label, style, color));
+    }
+}
