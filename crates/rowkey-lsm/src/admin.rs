@@ -4,6 +4,7 @@
 //! two leaves keyspaces that no table names; opening the store deletes them. So no change is ever seen, or found, half done.
 
 use crate::committer::Committer;
+use crate::damage;
 use crate::error;
 use crate::info;
 use crate::key;
@@ -149,7 +150,7 @@ impl Committer {
                 if keys.len() == keys_max {
                     return Ok(None);
                 }
-                let key = pair.key().map_err(|error| self.read_error(error))?;
+                let key = pair.key().map_err(|error| self.read_error(space, error))?;
                 keys.push((space.clone(), key.into()));
             }
         }
@@ -206,7 +207,7 @@ impl Committer {
     }
 
     fn copy_into(&self, from: &Space, to: &Space, ranges: &[RowRange]) -> Result<()> {
-        let failed = |error| error::of_fjall(&self.shared.path, "writing", error);
+        let failed = |error| error::of_fjall(&self.shared.path, "writing", error, None);
         let mut ingestion = to.keyspace.start_ingestion().map_err(failed)?;
         for range in ranges {
             let (start, end) = key::range_bounds(range);
@@ -215,15 +216,15 @@ impl Committer {
                 None => self.snapshot.range(&from.keyspace, start..),
             };
             for pair in pairs {
-                let (key, value) = pair.into_inner().map_err(|error| self.read_error(error))?;
+                let (key, value) = pair.into_inner().map_err(|error| self.read_error(from, error))?;
                 ingestion.write(key, value).map_err(failed)?;
             }
         }
         ingestion.finish().map_err(failed)
     }
 
-    fn read_error(&self, error: fjall::Error) -> Error {
-        error::of_fjall(&self.shared.path, "reading", error)
+    fn read_error(&self, space: &Space, error: fjall::Error) -> Error {
+        damage::read_error(&self.shared.path, error, [&space.keyspace])
     }
 
     /// A new keyspace, which nothing names yet.
@@ -239,7 +240,7 @@ impl Committer {
         let keyspace = self
             .db
             .keyspace(&name, options)
-            .map_err(|error| error::of_fjall(&self.shared.path, "making files in", error))?;
+            .map_err(|error| error::of_fjall(&self.shared.path, "making files in", error, None))?;
         Ok(Space { id, keyspace, policy })
     }
 
@@ -323,7 +324,7 @@ impl Committer {
         let mut samples = Vec::new();
         let mut bytes = u64::MAX;
         for pair in self.snapshot.range(&largest.keyspace, key::range_bounds(&shard.range).0..) {
-            let (key, value) = pair.into_inner().map_err(|error| self.read_error(error))?;
+            let (key, value) = pair.into_inner().map_err(|error| self.read_error(largest, error))?;
             bytes = bytes.saturating_add((key.len() + value.len()) as u64);
             if bytes >= step_bytes {
                 bytes = 0;

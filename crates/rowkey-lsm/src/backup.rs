@@ -48,7 +48,9 @@ pub(crate) fn backup(handle: &Handle, table: &str, output: &mut dyn Write) -> Re
     for shard in table.shards() {
         let open = |(family, space)| Cursor::open(&published.snapshot, space, &shard.range, family, false);
         let mut cursors: Vec<Cursor> = shard.spaces.iter().enumerate().map(open).collect();
-        while let Some(first) = first_row(&mut cursors).map_err(|error| error.into_error(path))? {
+        while let Some(first) =
+            first_row(&mut cursors).map_err(|error| error.into_error(path, &shard.spaces))?
+        {
             if push_row(&first, &mut cursors, &mut block)? {
                 rows += 1;
             }
@@ -166,7 +168,7 @@ fn head(block: &[u8]) -> Option<Result<(String, TableConfig)>> {
 
 /// Reads all rows into the keyspaces.
 fn fill(handle: &Handle, blocks: &mut Blocks<'_>, spaces: &[Space], sequence: u64) -> Result<()> {
-    let failed = |error| error::of_fjall(&handle.shared.path, "restoring into", error);
+    let failed = |error| error::of_fjall(&handle.shared.path, "restoring into", error, None);
     let ingestions =
         spaces.iter().map(|space| space.keyspace.start_ingestion()).collect::<Result<Vec<_>, _>>();
     let mut ingestions = ingestions.map_err(failed)?;

@@ -114,7 +114,7 @@ pub(crate) fn take_census(
         Ok(true)
     };
     for _ in 0..rows_max {
-        if !look().map_err(|error| error.into_error(&shared.path))? {
+        if !look().map_err(|error| error.into_error(&shared.path, [space]))? {
             break;
         }
     }
@@ -212,7 +212,7 @@ pub(crate) fn collect_space(handle: &Handle, table: &str, space: &Space, stubbor
     let Some((pass, unsettled)) = handle.run(move |committer| committer.begin_pass(&name, id))? else {
         return Ok(());
     };
-    let failed = |error| error::of_fjall(&handle.shared.path, "collecting garbage in", error);
+    let failed = |error| error::of_fjall(&handle.shared.path, "collecting garbage in", error, None);
     handle.flush(space)?;
     with_full_pass(pass, || raw::compact_all(&space.keyspace)).map_err(failed)?;
     let (name, id) = (table.to_owned(), space.id);

@@ -6,6 +6,7 @@
 //! conditional writes, read-modify-write) happen here as well, in the order of the queue, so they need no locks.
 
 use crate::collect::hidden_from;
+use crate::damage;
 use crate::error;
 use crate::fragment::{self, FragmentCell, Mask};
 use crate::key;
@@ -118,7 +119,8 @@ pub(crate) struct Committer {
     group: Group,
     /// What is published.
     pub(crate) snapshot: fjall::Snapshot,
-    stopped: bool,
+    /// Why the store takes no more writes.
+    stopped: Option<String>,
     /// Bytes written since tablets were looked at.
     pub(crate) bytes_since_look: u64,
 }
@@ -142,7 +144,7 @@ impl Committer {
             side,
             group: Group::default(),
             snapshot,
-            stopped: false,
+            stopped: None,
             bytes_since_look: 0,
         }
     }
@@ -215,10 +217,12 @@ impl Committer {
         reply: Reply<Vec<Result<()>>>,
     ) {
         let table = match self.table(&prepared_for.name) {
-            Ok(table) if !self.stopped => table,
-            Ok(_) => return drop(reply.send(Err(error::stopped(&self.shared.path)))),
+            Ok(table) => table,
             Err(error) => return drop(reply.send(Err(error))),
         };
+        if let Err(error) = self.check_running() {
+            return drop(reply.send(Err(error)));
+        }
         self.group.sync |= durability == Durability::Synced;
         let mut results: Vec<Result<()>> = Vec::with_capacity(rows.len());
         let mut from = 0;
@@ -235,7 +239,7 @@ impl Committer {
             results.push(result);
             if self.group.bytes >= GROUP_BYTES_MAX {
                 if !self.commit() {
-                    fail(&mut results[from..], &self.shared);
+                    self.fail(&mut results[from..]);
                 }
                 from = results.len();
                 self.group.sync |= durability == Durability::Synced;
@@ -246,9 +250,7 @@ impl Committer {
 
     /// Applies checked mutations of one row to the group.
     fn apply(&mut self, table: &Arc<Table>, row: &[u8], mutations: &[Mutation]) -> Result<()> {
-        if self.stopped {
-            return Err(error::stopped(&self.shared.path));
-        }
+        self.check_running()?;
         let write = match fold_sets(table, row, mutations, self.now_us())? {
             Some(write) => write,
             None => self.fold(table, row, mutations)?,
@@ -302,7 +304,8 @@ impl Committer {
         let newer = in_group.into_iter().flat_map(|fragments| fragments.iter().rev().cloned().map(Ok));
         let path = &self.shared.path;
         let older = self.snapshot.range(&space.keyspace, start.clone()..end).map(|guard| {
-            guard.value().map(Bytes::from).map_err(|error| error::of_fjall(path, "reading", error))
+            let value = guard.value().map(Bytes::from);
+            value.map_err(|error| damage::read_error(path, error, [&space.keyspace]))
         });
         let (cells, fragments) = merge(newer.chain(older))?;
         if fragments > FRAGMENTS_MAX {
@@ -363,9 +366,7 @@ impl Committer {
         rules: &[ReadModifyWrite],
         timestamp: Timestamp,
     ) -> Result<Row> {
-        if self.stopped {
-            return Err(error::stopped(&self.shared.path));
-        }
+        self.check_running()?;
         let table = self.table(table)?;
         let tablet = Arc::clone(&table.tablets[table.tablet_of(row)]);
         let now_us = self.now_us();
@@ -396,7 +397,7 @@ impl Committer {
 
     /// Commits what was pushed.
     pub(crate) fn commit_or_fail(&mut self) -> Result<()> {
-        if self.commit() { Ok(()) } else { Err(error::stopped(&self.shared.path)) }
+        if self.commit() { Ok(()) } else { Err(self.stopped_error()) }
     }
 
     /// Commits the open group, publishes, answers. Says whether it is written.
@@ -410,15 +411,13 @@ impl Committer {
         };
         let written = outcome.is_ok();
         for answer in answers {
-            answer.send(written, &self.shared);
+            self.answer(answer, written);
         }
         written
     }
 
     fn commit_writes(&mut self, group: Group) -> Result<()> {
-        if self.stopped {
-            return Err(error::stopped(&self.shared.path));
-        }
+        self.check_running()?;
         self.wait_for_workers(&group)?;
         self.bytes_since_look += group.bytes;
         let records =
@@ -438,9 +437,7 @@ impl Committer {
         pairs: Vec<(Keyspace, Bytes, Option<Bytes>)>,
         sync: bool,
     ) -> Result<()> {
-        if self.stopped {
-            return Err(error::stopped(&self.shared.path));
-        }
+        self.check_running()?;
         self.counters.group += 1;
         let mode = if sync { PersistMode::SyncData } else { PersistMode::Buffer };
         let mut batch = self.db.batch().durability(Some(mode));
@@ -486,8 +483,13 @@ impl Committer {
 
     /// A write failed: fjall takes no more of them, so nothing here does.
     fn stop(&mut self, error: fjall::Error) -> Error {
-        self.stopped = true;
-        error::of_fjall(&self.shared.path, "writing", error)
+        let error = error::of_fjall(&self.shared.path, "writing", error, None);
+        let reason = std::error::Error::source(&error).map_or_else(
+            || "a background write failed; most likely the disk is full".to_owned(),
+            ToString::to_string,
+        );
+        self.stopped.get_or_insert(reason);
+        error
     }
 
     /// Waits while files are written more slowly than memory fills.
@@ -502,8 +504,7 @@ impl Committer {
             while raw::is_behind(&space.keyspace) {
                 waited += 1;
                 if waited.is_multiple_of(16) && !raw::takes_writes(&self.db) {
-                    self.stopped = true;
-                    return Err(error::stopped(&self.shared.path));
+                    return Err(self.stop(fjall::Error::Poisoned));
                 }
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
@@ -511,9 +512,42 @@ impl Committer {
         Ok(())
     }
 
+    fn stopped_error(&self) -> Error {
+        error::stopped(&self.shared.path, self.stopped.as_deref().unwrap_or("for an unknown reason"))
+    }
+
+    fn check_running(&self) -> Result<()> {
+        if self.stopped.is_some() { Err(self.stopped_error()) } else { Ok(()) }
+    }
+
+    /// What was to be written is not.
+    fn fail(&self, results: &mut [Result<()>]) {
+        for result in results.iter_mut().filter(|result| result.is_ok()) {
+            *result = Err(self.stopped_error());
+        }
+    }
+
+    fn answer(&self, answer: Answer, written: bool) {
+        match answer {
+            Answer::Mutate { mut results, from, reply } => {
+                if !written {
+                    self.fail(&mut results[from..]);
+                }
+                drop(reply.send(Ok(results)));
+            }
+            Answer::CheckAndMutate { matched, reply } => self.send(&reply, written, matched),
+            Answer::ReadModifyWrite { row, reply } => self.send(&reply, written, row),
+            Answer::Sync { reply } => self.send(&reply, written, ()),
+        }
+    }
+
+    fn send<T>(&self, reply: &Reply<T>, written: bool, answer: T) {
+        drop(reply.send(if written { Ok(answer) } else { Err(self.stopped_error()) }));
+    }
+
     fn close(mut self) {
         self.commit();
-        if !self.stopped {
+        if self.stopped.is_none() {
             // Buffered writes of a store that is closed in order are not lost either.
             let _ = self.persist();
         }
@@ -527,34 +561,6 @@ impl Group {
             self.index.entry((space.id, prefix)).or_default().push(value.clone());
         }
         self.indexed = self.writes.len();
-    }
-}
-
-impl Answer {
-    fn send(self, written: bool, shared: &Shared) {
-        let failed = || error::stopped(&shared.path);
-        match self {
-            Self::Mutate { mut results, from, reply } => {
-                if !written {
-                    fail(&mut results[from..], shared);
-                }
-                drop(reply.send(Ok(results)));
-            }
-            Self::CheckAndMutate { matched, reply } => {
-                drop(reply.send(if written { Ok(matched) } else { Err(failed()) }));
-            }
-            Self::ReadModifyWrite { row, reply } => {
-                drop(reply.send(if written { Ok(row) } else { Err(failed()) }));
-            }
-            Self::Sync { reply } => drop(reply.send(if written { Ok(()) } else { Err(failed()) })),
-        }
-    }
-}
-
-/// What was to be written is not.
-fn fail(results: &mut [Result<()>], shared: &Shared) {
-    for result in results.iter_mut().filter(|result| result.is_ok()) {
-        *result = Err(error::stopped(&shared.path));
     }
 }
 

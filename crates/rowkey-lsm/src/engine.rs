@@ -109,7 +109,10 @@ impl LsmEngine {
         }
         // The published state holds keyspaces, and those hold fjall's lock.
         self.handle.shared.published.store(None);
-        threads.lock = None;
+        if let Some(lock) = threads.lock.take() {
+            // Not only closed: a child process that is just being started may hold the same file for a moment.
+            let _ = lock.unlock();
+        }
     }
 
     /// Merges all files of a table and collects its garbage on the way, whether it is worth while or not. For tests.

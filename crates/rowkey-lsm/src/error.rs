@@ -4,22 +4,38 @@ use rowkey_store::{Error, ErrorKind};
 use std::io;
 use std::path::Path;
 
-/// What fjall reports, about the store at `path`, while it was doing something ("writing").
-pub(crate) fn of_fjall(path: &Path, doing: &str, error: fjall::Error) -> Error {
+/// Whether an error of fjall says that bytes are not what was written.
+pub(crate) fn is_damage(error: &fjall::Error) -> bool {
+    match error {
+        fjall::Error::Io(error) | fjall::Error::Storage(fjall::LsmError::Io(error)) => {
+            // Seeking before the start of a file that was cut is invalid input to the system.
+            use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+            matches!(error.kind(), UnexpectedEof | InvalidData | InvalidInput)
+        }
+        fjall::Error::Poisoned | fjall::Error::Locked => false,
+        _ => true,
+    }
+}
+
+/// What fjall reports about the store at `path`, while it was doing something ("writing"). The damaged file, if it is known.
+pub(crate) fn of_fjall(path: &Path, doing: &str, error: fjall::Error, file: Option<&Path>) -> Error {
     let at = path.display();
+    if is_damage(&error) {
+        let what = match file {
+            Some(file) => format!("{} is damaged", file.display()),
+            None => "a file in it is damaged".to_owned(),
+        };
+        let message = format!(
+            "{doing} the store at {at}: {what} ({error}): restore its table from a backup, or copy what can be read into a new store"
+        );
+        return Error::new(ErrorKind::Corrupt, message).with_source(error);
+    }
     match error {
         fjall::Error::Io(error) | fjall::Error::Storage(fjall::LsmError::Io(error)) => {
             of_io(path, doing, error)
         }
-        fjall::Error::Poisoned => stopped(path),
         fjall::Error::Locked => in_use(path),
-        error => {
-            let message = format!(
-                "{doing} the store at {at}: a file in it is damaged ({error}): restore the table from a backup, or copy \
-                 what can be read into a new store"
-            );
-            Error::new(ErrorKind::Corrupt, message).with_source(error)
-        }
+        _ => stopped(path, "a background write failed; most likely the disk is full"),
     }
 }
 
@@ -46,11 +62,11 @@ pub(crate) fn of_io(path: &Path, doing: &str, error: io::Error) -> Error {
 }
 
 /// The store has stopped writing after an error.
-pub(crate) fn stopped(path: &Path) -> Error {
+pub(crate) fn stopped(path: &Path, reason: &str) -> Error {
     let at = path.display();
     let message = format!(
-        "the store at {at} takes no writes since one of them failed; what is in it can be read: free space or repair the disk, \
-         then open the store again"
+        "the store at {at} takes no writes since one of them failed ({reason}); what is in it can be read: free space or repair the \
+         disk, then open the store again"
     );
     Error::new(ErrorKind::Unavailable, message)
 }

@@ -36,7 +36,8 @@ impl Handle {
     /// Writes a keyspace's memtable to a file. The committer lends its database for that, but does not wait.
     pub(crate) fn flush(&self, space: &Space) -> Result<()> {
         let db = self.run(|committer| Ok(committer.db.clone()))?;
-        raw::flush(&db, &space.keyspace).map_err(|error| error::of_fjall(&self.shared.path, "writing", error))
+        raw::flush(&db, &space.keyspace)
+            .map_err(|error| error::of_fjall(&self.shared.path, "writing", error, None))
     }
 
     /// Asks for a row's fragments to be made one in these families, unless the committer is busy.

@@ -60,7 +60,7 @@ fn shares(
     if fragments <= READ_FRAGMENTS_MAX {
         for space in &shard.spaces {
             for (weight, tablet) in weights.iter_mut().zip(tablets) {
-                let failed = |error: ReadError| error.into_error(path);
+                let failed = |error: ReadError| error.into_error(path, [space]);
                 let (bytes, fragments) = weigh(published, space, tablet).map_err(failed)?;
                 weight.0 += bytes;
                 weight.1 += fragments;

@@ -7,6 +7,7 @@ mod admin;
 mod backup;
 mod collect;
 mod committer;
+mod damage;
 mod driver;
 mod engine;
 mod error;

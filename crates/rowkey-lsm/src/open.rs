@@ -8,6 +8,7 @@
 //! ```
 
 use crate::admin;
+use crate::damage;
 use crate::error;
 use crate::filter::GcFactory;
 use crate::meta::{self, CountersRecord, MetaKey, TableRecord};
@@ -66,7 +67,7 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Opened> {
     }
     let registry = Arc::new(Registry::default());
     let db = open_fjall(path, &data, options, &registry)?;
-    let failed = |error| error::of_fjall(path, "opening", error);
+    let failed = |error| error::of_fjall(path, "opening", error, None);
     let meta = db
         .keyspace(META_KEYSPACE, || KeyspaceCreateOptions::default().max_memtable_size(1 << 20))
         .map_err(failed)?;
@@ -200,7 +201,10 @@ fn open_fjall(path: &Path, data: &Path, options: &Options, registry: &Arc<Regist
     // fjall trusts its own records of keyspaces so much that damage there is a panic.
     match catch_unwind(AssertUnwindSafe(|| builder.open())) {
         Ok(Ok(db)) => Ok(db),
-        Ok(Err(error)) => Err(error::of_fjall(path, "opening", error)),
+        Ok(Err(error)) => {
+            let file = error::is_damage(&error).then(|| damage::in_folder(data)).flatten();
+            Err(error::of_fjall(path, "opening", error, file.as_deref()))
+        }
         Err(_) => {
             let message = format!(
                 "opening the store at {}: the records in {} are damaged: restore the store from a copy, or its tables from backups",
@@ -224,7 +228,8 @@ fn load(
     let mut counters = CountersRecord::default();
     let at = |error: Error| error.context(format_args!("opening the store at {}", path.display()));
     for pair in db.snapshot().iter(meta) {
-        let (key, value) = pair.into_inner().map_err(|error| error::of_fjall(path, "opening", error))?;
+        let (key, value) =
+            pair.into_inner().map_err(|error| error::of_fjall(path, "opening", error, None))?;
         match meta::parse_key(&key).map_err(at)? {
             MetaKey::Table(name) => drop(records.insert(name, meta::decode_table(&value).map_err(at)?)),
             MetaKey::Space(id) => drop(settled.insert(id, meta::decode_space(&value).map_err(at)?)),
@@ -247,7 +252,7 @@ fn load(
                 }
                 let keyspace = db
                     .keyspace(&keyspace_name, KeyspaceCreateOptions::default)
-                    .map_err(|error| error::of_fjall(path, "opening", error))?;
+                    .map_err(|error| error::of_fjall(path, "opening", error, None))?;
                 let policy = registry.policy(&keyspace_name);
                 policy.rule.store(family.gc_rule.clone().map(Arc::new));
                 policy.set_settled(settled.get(&id).copied().unwrap_or(false));

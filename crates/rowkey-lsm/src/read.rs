@@ -1,6 +1,6 @@
 //! Reads: rows of a published state, lazily, tablet by tablet. Only the keyspaces of the wanted families are opened.
 
-use crate::error;
+use crate::damage;
 use crate::fragment::{Fragment, Mask};
 use crate::handle::Handle;
 use crate::key;
@@ -82,8 +82,8 @@ struct Rows {
 
 /// The part of a read in one tablet.
 struct Part {
+    tablet: Arc<Tablet>,
     cursors: Vec<Cursor>,
-    counters: Arc<Counters>,
     rows: u64,
     bytes: u64,
     /// Families in which the last row has many fragments.
@@ -92,8 +92,8 @@ struct Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        Counters::add(&self.counters.rows_read, self.rows);
-        Counters::add(&self.counters.bytes_read, self.bytes);
+        Counters::add(&self.tablet.counters.rows_read, self.rows);
+        Counters::add(&self.tablet.counters.bytes_read, self.bytes);
     }
 }
 
@@ -105,7 +105,7 @@ impl Iterator for Rows {
             let Some(part) = &mut self.part else {
                 let (tablet, range) =
                     if self.reversed { self.parts.pop_back() } else { self.parts.pop_front() }?;
-                self.part = Some(self.open(&tablet, &range));
+                self.part = Some(self.open(tablet, &range));
                 continue;
             };
             match next_row(part, &self.selector, self.whole, self.cells_about) {
@@ -129,7 +129,7 @@ impl Iterator for Rows {
                 }
                 Err(error) => {
                     self.left = 0;
-                    return Some(Err(error.into_error(&self.handle.shared.path)));
+                    return Some(Err(error.into_error(&self.handle.shared.path, &part.tablet.spaces)));
                 }
             }
         }
@@ -139,14 +139,14 @@ impl Iterator for Rows {
 }
 
 impl Rows {
-    fn open(&self, tablet: &Tablet, range: &RowRange) -> Part {
+    fn open(&self, tablet: Arc<Tablet>, range: &RowRange) -> Part {
         Counters::add(&tablet.counters.reads, 1);
         let wanted =
             (0..tablet.spaces.len()).filter(|family| self.selector.wanted(*family) != Wanted::Nothing);
         let cursors = wanted
             .map(|family| Cursor::open(&self.snapshot, &tablet.spaces[family], range, family, self.reversed))
             .collect();
-        Part { cursors, counters: Arc::clone(&tablet.counters), rows: 0, bytes: 0, crowded: Vec::new() }
+        Part { tablet, cursors, rows: 0, bytes: 0, crowded: Vec::new() }
     }
 }
 
@@ -165,9 +165,15 @@ pub(crate) enum ReadError {
 }
 
 impl ReadError {
-    pub(crate) fn into_error(self, path: &Path) -> rowkey_store::Error {
+    pub(crate) fn into_error<'a>(
+        self,
+        path: &Path,
+        spaces: impl IntoIterator<Item = &'a Space>,
+    ) -> rowkey_store::Error {
         match self {
-            Self::Fjall(error) => error::of_fjall(path, "reading", error),
+            Self::Fjall(error) => {
+                damage::read_error(path, error, spaces.into_iter().map(|space| &space.keyspace))
+            }
             Self::Store(error) => error.context(format_args!("reading the store at {}", path.display())),
         }
     }

@@ -163,10 +163,11 @@ fn damage_is_reported_and_never_read_as_data() {
                 Err(error) => {
                     let expected = [ErrorKind::Corrupt, ErrorKind::Unavailable, ErrorKind::NotFound];
                     assert!(expected.contains(&error.kind()), "{name}, change {change}: {error}");
-                    reported += 1;
-                    if name.contains("tables") {
-                        println!("{name}: {error}");
+                    assert!(error.to_string().contains(&trial.display().to_string()), "{error}");
+                    if name.contains("/tables/") {
+                        assert!(error.to_string().contains(&name), "{name}, change {change}: {error}");
                     }
+                    reported += 1;
                 }
                 // Damage that nothing depends on, or an older state of the log.
                 Ok(rows) => assert!(rows.iter().all(|row| whole.contains(row)), "{name}, change {change}"),
