@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         return exit::Exit::Done.into();
     }
     match result {
-        Ok(exit) => exit.into(),
+        Ok(exit) => session.exit_code(exit),
         Err(error) => {
             session.report(&error);
             ExitCode::from(exit::code(&error))

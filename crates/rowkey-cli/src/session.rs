@@ -1,9 +1,12 @@
 //! What every command is given: where the store is, how to print, the clock.
 
 use crate::cli::GlobalArgs;
+use crate::exit::Exit;
 use crate::output::{Color, Format, Output, Style, styled};
 use rowkey_store::{Clock, SystemClock};
+use std::cell::Cell;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::process::ExitCode;
 use std::sync::Arc;
 
 /// One run of the program.
@@ -18,6 +21,7 @@ pub(crate) struct Session {
     /// The clock of the machine.
     pub(crate) clock: Arc<dyn Clock>,
     quiet: bool,
+    store_is_lossy: Cell<bool>,
     color: Color,
 }
 
@@ -30,6 +34,7 @@ impl Session {
             out: Output::new(global.color),
             clock: Arc::new(SystemClock),
             quiet: global.quiet,
+            store_is_lossy: Cell::new(false),
             color: global.color,
         }
     }
@@ -37,6 +42,17 @@ impl Session {
     /// Prints a warning to stderr.
     pub(crate) fn warn(&self, message: &str) {
         self.tell(Style::Warning, "warning:", message);
+    }
+
+    /// Prints a warning that the store lost data: the command goes on with what is there, and its exit code is that of bad data.
+    pub(crate) fn warn_of_loss(&self, message: &str) {
+        self.store_is_lossy.set(true);
+        self.warn(message);
+    }
+
+    /// The exit code of a command that ended so: a result from a store that lost data is never passed off as a good one.
+    pub(crate) fn exit_code(&self, exit: Exit) -> ExitCode {
+        if exit == Exit::Done && self.store_is_lossy.get() { ExitCode::from(3) } else { exit.into() }
     }
 
     /// Prints a finding that is an error, where the command goes on.

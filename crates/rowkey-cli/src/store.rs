@@ -53,7 +53,12 @@ pub(crate) fn open_folder(folder: &Path, session: &Session, access: Access) -> R
     let options =
         Options { create: access == Access::Create, clock: Arc::clone(&session.clock), ..Options::default() };
     match LsmEngine::open(folder, options) {
-        Ok(engine) => Ok(Arc::new(engine)),
+        Ok(engine) => {
+            for warning in engine.warnings() {
+                session.warn_of_loss(warning);
+            }
+            Ok(Arc::new(engine))
+        }
         // Another process has it, or the disk says no: nothing is wrong with the data.
         Err(error) if error.kind() == ErrorKind::Conflict => Err(Failure::unavailable(error.to_string())),
         Err(error) => Err(error.into()),

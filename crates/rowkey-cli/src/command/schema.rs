@@ -6,7 +6,7 @@ use crate::output::Format;
 use crate::session::Session;
 use crate::{schema_file, text};
 use anyhow::Result;
-use rowkey::schema::{self, Diff, Verdict};
+use rowkey::schema::{self, Description, Diff, Verdict, Warning, Width};
 use rowkey::{Codec, KeySchema};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -96,13 +96,10 @@ fn check(file: &Path, deny_warnings: bool, session: &mut Session) -> Result<Exit
     let warnings = codec.schema().warnings();
     let fingerprint = codec.schema().fingerprint().to_string();
     if session.format == Format::Json {
-        let warnings = warnings.iter().map(|warning| {
-            Object::new().text("topic", warning.topic).text("message", &warning.message).end()
-        });
         let line = Object::line("check")
             .text("table", &codec.schema().table)
             .text("fingerprint", &fingerprint)
-            .raw("warnings", &json::array(warnings));
+            .raw("warnings", &warnings_json(&warnings));
         writeln!(session.out, "{}", line.end())?;
     } else {
         warn_all(codec.schema(), session);
@@ -130,8 +127,58 @@ pub(crate) fn warn_all(schema: &KeySchema, session: &Session) {
 fn show(file: &Path, session: &mut Session) -> Result<Exit> {
     let codec = Codec::new(schema_file::load(file)?)?;
     let description = codec.schema().describe(&codec);
-    write!(session.out, "{description}")?;
+    if session.format == Format::Json {
+        writeln!(session.out, "{}", description_json(&description))?;
+    } else {
+        write!(session.out, "{description}")?;
+    }
     Ok(Exit::Done)
+}
+
+fn description_json(description: &Description) -> String {
+    let number = |number: Option<usize>| serde_json::Value::from(number).to_string();
+    let width = |width: Width| Object::new().number("min", width.min).raw("max", &number(width.max)).end();
+    let names = |names: &[String]| json::array(names.iter().map(|name| json::quote(name)));
+    let parts = description.parts.iter().map(|part| {
+        Object::new()
+            .text("name", &part.name)
+            .text("kind", &part.kind)
+            .raw("offset", &number(part.offset))
+            .raw("bytes", &width(part.width))
+            .text("example", &part.example)
+            .text("value", &part.value)
+            .end()
+    });
+    let queries = description.queries.iter().map(|query| {
+        Object::new()
+            .text("name", &query.name)
+            .text("bound", &query.bound)
+            .raw("buckets", &serde_json::Value::from(query.buckets).to_string())
+            .raw("cut_by", &names(&query.cut_by))
+            .raw("checked", &names(&query.checked))
+            .end()
+    });
+    let example = description.example.as_ref().map_or_else(|| "null".to_owned(), |key| json::bytes(&key.0));
+    Object::line("schema")
+        .text("table", &description.table)
+        .text("layout", &description.layout)
+        .text("fingerprint", &description.fingerprint.to_string())
+        .raw("example", &example)
+        .raw("parts", &json::array(parts))
+        .text("order", &description.order)
+        .raw("key_bytes", &width(description.key_width))
+        .number("salt_bytes_per_million_rows", description.salt_bytes_per_million_rows)
+        .raw("warnings", &warnings_json(&description.warnings))
+        .raw("queries", &json::array(queries))
+        .end()
+}
+
+fn warnings_json(warnings: &[Warning]) -> String {
+    json::array(
+        warnings.iter().map(|warning| {
+            Object::new().text("topic", warning.topic).text("message", &warning.message).end()
+        }),
+    )
 }
 
 fn diff(old: &Path, new: &Path, session: &mut Session) -> Result<Exit> {
