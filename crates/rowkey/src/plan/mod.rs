@@ -26,7 +26,7 @@ use crate::query::{After, Condition, Query};
 use crate::range::{KeyRange, prefix_end};
 use crate::schema::SaltSource;
 use crate::{Error, Result, Value};
-use choice::Choices;
+use choice::{Choices, FieldChoice};
 use groups::{Group, Groups};
 
 /// The most ranges of a plan, over all buckets.
@@ -253,13 +253,20 @@ fn full_scan_error(codec: &Codec, choices: &Choices, groups: &Groups) -> Error {
     let names: Vec<&str> = codec.schema().fields.iter().map(|field| field.name.as_str()).collect();
     let bound = names.iter().zip(&choices.fields).filter(|(_, choice)| choice.set.is_some());
     let bound: Vec<String> = bound.map(|(name, _)| format!("`{name}`")).collect();
-    let first = names.first().copied().unwrap_or_default();
+    // Fields of few values are tried one by one, so the first other field that is open is the one in the way.
+    let is_open = |choice: &FieldChoice| choice.set.is_none() && choice.points.is_none();
+    let first = names[choices.fields.iter().position(is_open).unwrap_or(0)];
+    let is_first_bound = choices.fields[0].set.is_some();
     let what = if bound.is_empty() {
         "it binds no field".to_owned()
     } else if groups.is_hash_unknown {
         format!("{} alone does not tell the hash in front of the key", bound.join(", "))
-    } else if choices.fields.first().is_some_and(|choice| choice.set.is_some()) {
-        format!("a range of `{first}` is none of the key, whose bytes have no order there")
+    } else if is_first_bound {
+        // Bound, and yet of no use: reversed digits have no order.
+        format!(
+            "the digits of `{}` stand reversed in the key, so that a range of it is no range of keys",
+            names[0]
+        )
     } else {
         format!("it binds {}, but `{first}` stands before it in the key", bound.join(", "))
     };
@@ -267,6 +274,8 @@ fn full_scan_error(codec: &Codec, choices: &Choices, groups: &Groups) -> Error {
         let of = codec.schema().salt.as_ref().map_or(&[][..], |salt| &salt.of);
         let inputs: Vec<String> = of.iter().map(|&field| format!("`{}`", names[field])).collect();
         format!("bind {} to values", inputs.join(" and "))
+    } else if is_first_bound {
+        format!("bind `{}` to values", names[0])
     } else {
         format!("bind `{first}` to a value or a range")
     };
