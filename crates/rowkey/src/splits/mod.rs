@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Points come from the schema ([`for_regions`], [`per_bucket`]), from a sample of keys ([`from_sample`]) or from a person
-//! ([`SplitPoints::given`]); [`check`] judges them, and [`print`] writes them for `cbt`, `gcloud`, the `HBase` shell, an `HBase` splits
+//! ([`SplitPoints::given`]); [`check()`] judges them, and [`print()`] writes them for `cbt`, `gcloud`, the `HBase` shell, an `HBase` splits
 //! file, or as JSON lines. A split point is bytes: nothing here turns it into characters and back.
 //!
 //! "Region" is what a table is cut into: a tablet of Bigtable, a region of `HBase`.
