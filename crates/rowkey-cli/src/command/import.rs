@@ -32,8 +32,8 @@ one is a cell of the schema's first family, its qualifier the column's name. --m
 
 Every record is counted once: as written, as a duplicate, or as rejected. Without --reject-file the first bad record ends the import \
 (exit 3; what was written before it stays). With it, bad records go there, and the exit code is 1 if there were any.
-Ctrl-C finishes the batch at hand, says what was done, and ends with exit code 130; the import can be repeated, since equal keys are \
-equal rows.")]
+Ctrl-C finishes the batch at hand, says what was done, and ends with exit code 130; the import can be repeated: equal keys are \
+equal rows, and their cells get one more version.")]
 pub(crate) struct ImportArgs {
     /// The table
     #[arg(value_name = "TABLE")]
