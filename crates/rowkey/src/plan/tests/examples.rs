@@ -305,3 +305,19 @@ fn a_plan_prints_what_it_reads() {
     assert!(text.contains("order     ascending, 16 buckets merged by the key behind the salt\n"), "{text}");
     assert!(text.contains("unknown, since the check drops some"), "{text}");
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_text_makes_the_parser_panic(text: String, words in proptest::collection::vec(proptest::sample::select(vec![
+        "vehicle", "kind", "time", "=", "<", ">=", "(", ")", "and", "or", "in", "between", "prefix", "subdomain of", "'", "\"", "é", ",",
+        "7", "van", "\n", "\t", "2026-09-15", "!", "-99999999999999999999",
+    ]), 0..12)) {
+        let codec = fleet();
+        for text in [text, words.concat(), words.join(" ")] {
+            if let Ok(query) = Query::parse(&codec, &text) {
+                proptest::prop_assert_eq!(&Query::parse(&codec, &query.text(&codec)).unwrap().text(&codec), &query.text(&codec));
+                let _ = plan(&codec, &query.full_scan()).map(|plan| plan.to_string());
+            }
+        }
+    }
+}
