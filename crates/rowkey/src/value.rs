@@ -107,4 +107,57 @@ impl Time {
     pub fn from_micros(micros: i64) -> Self {
         Self { nanos: i128::from(micros) * 1_000 }
     }
+    /// Whole milliseconds since the epoch, rounded down; held at the limits of an `i64`, 292 million years away.
+    #[inline]
+    pub fn as_millis(self) -> i64 {
+        self.floor(1_000_000)
+    }
+
+    /// Whole seconds since the epoch, rounded down.
+    #[inline]
+    pub fn as_seconds(self) -> i64 {
+        self.floor(1_000_000_000)
+    }
+
+    /// Whole microseconds since the epoch, rounded down; held at the limits of an `i64`, 292,000 years away.
+    #[inline]
+    pub fn as_micros(self) -> i64 {
+        self.floor(1_000)
+    }
+
+    #[inline]
+    fn floor(self, unit: i64) -> i64 {
+        // From 1677 to 2262, 64 bits do, whose division is ten times as fast.
+        match i64::try_from(self.nanos) {
+            Ok(nanos) => nanos.div_euclid(unit),
+            Err(_) => self.floor_far(unit),
+        }
+    }
+
+    #[cold]
+    fn floor_far(self, unit: i64) -> i64 {
+        let units = self.nanos.div_euclid(i128::from(unit));
+        i64::try_from(units).unwrap_or(if units < 0 { i64::MIN } else { i64::MAX })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_rounded_down_to_units_and_held_at_the_limits() {
+        let check = |nanos: i128, seconds: i64, millis: i64, micros: i64| {
+            let time = Time { nanos };
+            assert_eq!((time.as_seconds(), time.as_millis(), time.as_micros()), (seconds, millis, micros));
+        };
+        check(1_756_544_000_123_456_789, 1_756_544_000, 1_756_544_000_123, 1_756_544_000_123_456);
+        check(-1, -1, -1, -1);
+        check(0, 0, 0, 0);
+        let far = i128::from(i64::MAX) + 1;
+        check(far, 9_223_372_036, 9_223_372_036_854, 9_223_372_036_854_775);
+        check(i128::MAX, i64::MAX, i64::MAX, i64::MAX);
+        check(i128::MIN, i64::MIN, i64::MIN, i64::MIN);
+        assert_eq!(Time::from_millis(-1_500).as_seconds(), -2);
+    }
 }
