@@ -1,8 +1,8 @@
 //! From schema to codec. `KeySchema::parse` refuses the same mistakes with their place in the file; here they are caught in schemas
 //! that were built by hand.
 
-use super::Inner;
 use super::step::{Close, Step};
+use super::{Inner, quick};
 use crate::escape::escaped;
 use crate::salt::SaltPlan;
 use crate::schema::{Field, FieldKind, Hash, KeySchema, Order, Part, SaltSource};
@@ -33,7 +33,8 @@ pub(super) fn compile(schema: KeySchema) -> Result<Inner> {
     if let Some(salt) = &salt {
         check_java_literals(salt, &steps)?;
     }
-    Ok(Inner { schema, salt, lead: lead.into(), steps: steps.into() })
+    let quick = quick::plan(salt.as_ref(), &lead, &steps);
+    Ok(Inner { schema, salt, lead: lead.into(), steps: steps.into(), quick })
 }
 
 /// `java-string` hashes text: the literals between its fields are part of it.

@@ -9,14 +9,17 @@
 
 mod compile;
 mod explain;
+mod quick;
 mod salted;
 mod step;
 
 pub(crate) use compile::design_error;
 pub use explain::{Explanation, KeyPart};
 
+use crate::salt::SaltPlan;
 use crate::schema::KeySchema;
 use crate::{Error, Result, StoredKey, Value, encode};
+use quick::{Eye, Pen, QuickPlan};
 use salted::Marks;
 use std::fmt;
 use std::sync::Arc;
@@ -32,11 +35,13 @@ pub struct Codec {
 
 struct Inner {
     schema: KeySchema,
-    salt: Option<crate::salt::SaltPlan>,
+    salt: Option<SaltPlan>,
     /// The literal between the salt and the first field.
     lead: Box<[u8]>,
     /// One for each field.
     steps: Box<[Step]>,
+    /// The short way, for codecs of common fields.
+    quick: Option<QuickPlan>,
 }
 
 impl fmt::Debug for Codec {
@@ -70,6 +75,29 @@ impl Codec {
     /// or holding its delimiter. Also for a random salt, which needs [`Codec::encode_in_bucket`].
     #[inline]
     pub fn encode(&self, values: &[Value<'_>], out: &mut Vec<u8>) -> Result<()> {
+        if self.encode_quick(self.inner.salt.as_ref(), values, out).is_some() {
+            return Ok(());
+        }
+        self.encode_any(values, out)
+    }
+
+    #[inline]
+    fn encode_quick(&self, salt: Option<&SaltPlan>, values: &[Value<'_>], out: &mut Vec<u8>) -> Option<()> {
+        let plan = self.inner.quick.as_ref()?;
+        if values.len() != plan.steps.len() {
+            return None;
+        }
+        quick::in_window(out, |window| {
+            let mut pen = Pen::new(plan, salt.map_or(0, |salt| salt.width), window)?;
+            for (step, value) in plan.steps.iter().zip(values) {
+                pen.step(step, |window, at| quick::put_value(step.quick, value, window, at))?;
+            }
+            pen.finish(plan, salt)
+        })
+    }
+
+    /// Encodes whatever can be.
+    fn encode_any(&self, values: &[Value<'_>], out: &mut Vec<u8>) -> Result<()> {
         let mut marks = Marks::default();
         self.encode_behind(self.salt_width(), values, out, &mut marks)?;
         match &self.inner.salt {
@@ -95,6 +123,9 @@ impl Codec {
     ///
     /// As [`Codec::encode`].
     pub fn encode_unsalted(&self, values: &[Value<'_>], out: &mut Vec<u8>) -> Result<()> {
+        if self.encode_quick(None, values, out).is_some() {
+            return Ok(());
+        }
         self.encode_behind(0, values, out, &mut Marks::default())
     }
 
@@ -137,6 +168,30 @@ impl Codec {
     /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) with the offset in `key`, naming the field. `values` are then of no use.
     #[inline]
     pub fn decode<'k>(&self, key: &'k [u8], values: &mut Vec<Value<'k>>) -> Result<()> {
+        if self.decode_quick(self.inner.salt.as_ref(), key, values).is_some() {
+            return Ok(());
+        }
+        self.decode_any(key, values)
+    }
+
+    #[inline]
+    fn decode_quick<'k>(
+        &self,
+        salt: Option<&SaltPlan>,
+        key: &'k [u8],
+        values: &mut Vec<Value<'k>>,
+    ) -> Option<()> {
+        let plan = self.inner.quick.as_ref()?;
+        values.resize(plan.steps.len(), Value::Uint(0));
+        let mut eye = Eye::new(plan, salt.map_or(0, |salt| salt.width), key)?;
+        for (step, slot) in plan.steps.iter().zip(values) {
+            *slot = eye.step(step, |key, at| quick::take_value(step.quick, key, at))?;
+        }
+        eye.finish(plan, salt)
+    }
+
+    /// Decodes whatever can be, and says what is wrong with anything else.
+    fn decode_any<'k>(&self, key: &'k [u8], values: &mut Vec<Value<'k>>) -> Result<()> {
         let space = self.salt_width();
         let mut marks = Marks::default();
         self.decode_behind(space, key, values, &mut marks)?;
@@ -152,6 +207,9 @@ impl Codec {
     ///
     /// As [`Codec::decode`]; offsets count from the start of `key`.
     pub fn decode_unsalted<'k>(&self, key: &'k [u8], values: &mut Vec<Value<'k>>) -> Result<()> {
+        if self.decode_quick(None, key, values).is_some() {
+            return Ok(());
+        }
         self.decode_behind(0, key, values, &mut Marks::default())
     }
 

@@ -35,7 +35,7 @@ impl Step {
         encode::encode(&self.kind, self.order, value, out)?;
         let encoded = &out[start..];
         if !self.allowed.is_empty() {
-            if !self.is_allowed(encoded) {
+            if !is_allowed(&self.allowed, encoded) {
                 return Err(self.not_allowed(value));
             }
         } else if let Some(delimiter) = self.delimiter
@@ -84,7 +84,7 @@ impl Step {
     #[inline]
     fn decode_checked<'k>(&self, encoded: &'k [u8], slot: &mut Value<'k>) -> Result<()> {
         encode::decode_into(&self.kind, self.order, encoded, slot)?;
-        if !self.allowed.is_empty() && !self.is_allowed(encoded) {
+        if !self.allowed.is_empty() && !is_allowed(&self.allowed, encoded) {
             return Err(self.foreign(encoded));
         }
         Ok(())
@@ -95,16 +95,6 @@ impl Step {
         let text = encode::decode(&self.kind, self.order, encoded)
             .map_or_else(|_| escaped(encoded).to_string(), |value| encode::format_value(&self.kind, &value));
         Error::malformed(0, format!("`{text}` is not one of the values of the schema"))
-    }
-
-    #[inline]
-    fn is_allowed(&self, encoded: &[u8]) -> bool {
-        // Short lists are searched faster from front to back.
-        if self.allowed.len() <= 8 {
-            self.allowed.iter().any(|allowed| **allowed == *encoded)
-        } else {
-            self.allowed.binary_search_by(|allowed| (**allowed).cmp(encoded)).is_ok()
-        }
     }
 
     #[cold]
@@ -146,5 +136,16 @@ pub(super) fn push_literal(literal: &[u8], out: &mut Vec<u8>) {
         [] => {}
         [byte] => out.push(byte),
         _ => out.extend_from_slice(literal),
+    }
+}
+
+/// Whether `encoded` is one of the sorted encodings `allowed`.
+#[inline]
+pub(super) fn is_allowed(allowed: &[Box<[u8]>], encoded: &[u8]) -> bool {
+    // Short lists are searched faster from front to back.
+    if allowed.len() <= 8 {
+        allowed.iter().any(|allowed| **allowed == *encoded)
+    } else {
+        allowed.binary_search_by(|allowed| (**allowed).cmp(encoded)).is_ok()
     }
 }

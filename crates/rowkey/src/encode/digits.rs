@@ -88,13 +88,19 @@ pub(crate) fn first_bad(bytes: &[u8]) -> Option<usize> {
 #[inline]
 fn push_head(out: &mut Vec<u8>, value: u64, width: usize) {
     let end = out.len() + width;
-    out.extend_from_slice(&eight(value * POW10[8 - width]));
+    out.extend_from_slice(&head(value, width));
     out.truncate(end);
+}
+
+/// The `width` (1 to 8) digits of a value that has no more, and what stands behind them: zeros.
+#[inline]
+pub(crate) fn head(value: u64, width: usize) -> [u8; 8] {
+    eight(value * POW10[8 - width])
 }
 
 /// Eight digits of a value below 10^8: pairs, then single digits, each step in all lanes of one word.
 #[inline]
-fn eight(value: u64) -> [u8; 8] {
+pub(crate) fn eight(value: u64) -> [u8; 8] {
     debug_assert!(value < POW10[8], "{value} has more than eight digits");
     // Lanes of 32 bits: the upper four digits, then the lower four.
     let fours = (value / 10_000) | ((value % 10_000) << 32);
@@ -110,7 +116,7 @@ fn eight(value: u64) -> [u8; 8] {
 
 /// The inverse of [`eight`]; `None` if a byte is not a digit.
 #[inline]
-fn parse_eight(bytes: [u8; 8]) -> Option<u64> {
+pub(crate) fn parse_eight(bytes: [u8; 8]) -> Option<u64> {
     let digits = u64::from_le_bytes(bytes).wrapping_sub(0x3030_3030_3030_3030);
     // A byte below '0' borrows and one above '9' carries into bit 7 or sets a high nibble.
     let word = u64::from_le_bytes(bytes);

@@ -14,6 +14,7 @@ mod domain;
 mod escaped;
 mod facts;
 mod hex;
+pub(crate) mod quick;
 mod text;
 mod time;
 
@@ -21,7 +22,7 @@ pub(crate) use bytes::position_up_to;
 pub(crate) use digits::{POW10, first_bad as first_bad_digit, parse as parse_digits};
 pub(crate) use hex::{push as push_hex, value as hex_value};
 pub(crate) use text::{format_value, parse_value};
-pub(crate) use time::in_units;
+pub(crate) use time::{from_units, in_units, in_units_fast};
 
 use crate::schema::{FieldKind, Order, TimeUnit};
 use crate::{Error, Result, Value};
