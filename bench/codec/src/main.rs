@@ -136,9 +136,42 @@ fn rowkey_peer<'a>(name: &'static str, codec: &'a Codec, readings: &[Reading]) -
             else {
                 panic!("types of the schema")
             };
-            sum = sum.wrapping_add(vehicle ^ (time.nanos / 1_000_000) as u64 ^ sensor);
+            sum = sum.wrapping_add(vehicle ^ time.as_millis() as u64 ^ sensor);
             black_box(&values);
             values.clear();
+        }
+        sum
+    };
+    Peer { name, encode: Box::new(encode), decode: Box::new(decode), keys }
+}
+
+type Typed<'k> = (&'k str, &'k str, u32, Time, u16);
+
+fn typed(reading: &Reading) -> Typed<'_> {
+    let time = Time::from_millis(reading.time_ms as i64);
+    (&reading.tenant, reading.kind, reading.vehicle, time, reading.sensor)
+}
+
+fn tuple_peer<'a>(name: &'static str, codec: &'a Codec, readings: &[Reading]) -> Peer<'a> {
+    let mut keys = vec![Vec::new(); readings.len()];
+    for (reading, key) in readings.iter().zip(&mut keys) {
+        codec.encode_tuple(&typed(reading), key).expect("a valid reading");
+        *key = key.to_vec();
+    }
+    let encode = |readings: &[Reading], out: &mut Vec<u8>| {
+        let mut bytes = 0;
+        for reading in readings {
+            codec.encode_tuple(&typed(reading), out).expect("a valid reading");
+            bytes += black_box(&out[..]).len() as u64;
+        }
+        bytes
+    };
+    let decode = |keys: &[Vec<u8>]| {
+        let mut sum = 0u64;
+        for key in keys {
+            let tuple: Typed<'_> = codec.decode_tuple(key).expect("a key of its own");
+            sum = sum.wrapping_add(u64::from(tuple.2) ^ tuple.3.as_millis() as u64 ^ u64::from(tuple.4));
+            black_box(&tuple);
         }
         sum
     };
@@ -207,6 +240,8 @@ fn main() {
     let peers = [
         rowkey_peer("rowkey, text layout", &text, &readings),
         rowkey_peer("rowkey, binary layout", &binary, &readings),
+        tuple_peer("rowkey, text, tuples", &text, &readings),
+        tuple_peer("rowkey, binary, tuples", &binary, &readings),
         storekey_peer(&readings),
         fdb_peer(&readings),
     ];
@@ -234,8 +269,8 @@ fn main() {
         let bytes = peer.keys.iter().map(Vec::len).sum::<usize>() as f64 / KEYS as f64;
         println!("{:<28}{encode:>12.1}{decode:>12.1}{bytes:>10.1}", peer.name);
     }
-    let best = |figure: fn(&(f64, f64)) -> f64| figure(&medians[2]).min(figure(&medians[3]));
-    for ours in 0..2 {
+    let best = |figure: fn(&(f64, f64)) -> f64| figure(&medians[4]).min(figure(&medians[5]));
+    for ours in 0..4 {
         println!(
             "{}: encodes {:.2} times, decodes {:.2} times as fast as the faster peer",
             peers[ours].name,

@@ -18,7 +18,7 @@ pub mod splits;
 mod testing;
 mod value;
 
-pub use codec::{Codec, Explanation, KeyPart};
+pub use codec::{Codec, Explanation, KeyFields, KeyPart};
 pub use error::{Error, ErrorKind, Result};
 pub use key::{ROW_KEY_BYTES_MAX_BIGTABLE, ROW_KEY_BYTES_MAX_HBASE, StoredKey, UnsaltedKey};
 pub use plan::{Plan, plan};

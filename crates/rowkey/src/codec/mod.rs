@@ -12,9 +12,11 @@ mod explain;
 mod quick;
 mod salted;
 mod step;
+mod typed;
 
 pub(crate) use compile::design_error;
 pub use explain::{Explanation, KeyPart};
+pub use typed::KeyFields;
 
 use crate::salt::SaltPlan;
 use crate::schema::KeySchema;
