@@ -31,6 +31,18 @@ fn the_tour_prints_what_is_committed_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn the_readme_shows_lines_of_the_tour_in_their_order() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let golden = std::fs::read_to_string(root.join("tests/tour/tour.txt")).unwrap();
+    let readme = std::fs::read_to_string(root.join("../../README.md")).unwrap();
+    let shown = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let mut printed = golden.lines();
+    for line in shown.lines().filter(|line| *line != "...") {
+        assert!(printed.any(|other| other == line), "the tour does not print this line, or earlier: {line}");
+    }
+}
+
+#[test]
 fn a_kept_tour_can_be_gone_on_with() {
     let folder = tempfile::tempdir().unwrap();
     let printed = tour(folder.path(), &["--seed", "7", "--keep", "demo"]);

@@ -1,4 +1,4 @@
-//! Runs the transcripts in `tests/cli/*.txt`, and those in the pages `docs/cli.md` and `docs/errors.md`, against the real binary.
+//! Runs the transcripts in `tests/cli/*.txt`, and those in `README.md` and the pages of `docs`, against the real binary.
 //!
 //! ```text
 //! ## a comment
@@ -26,7 +26,7 @@ fn transcripts_are_what_the_binary_prints() {
     let mut files: Vec<PathBuf> =
         fs::read_dir(root.join("tests/cli")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "txt"));
-    files.extend(["docs/cli.md", "docs/errors.md"].map(|page| root.join("../..").join(page)));
+    files.extend(["README.md", "docs/cli.md", "docs/errors.md"].map(|page| root.join("../..").join(page)));
     if let Ok(wanted) = env::var("ROWKEY_TRANSCRIPT") {
         files.retain(|file| file.file_stem().is_some_and(|stem| *stem == *wanted));
     }
