@@ -330,7 +330,7 @@ impl Committer {
                 bytes = 0;
                 let key = Bytes::from(key);
                 let (prefix, _) = key::split(&key)?;
-                samples.push(WeightSample { key: key::row_of(&key.slice(..prefix.len()))?, weight: 1 });
+                samples.push(WeightSample { key: key::row_of(key.slice(..prefix.len()))?, weight: 1 });
             }
         }
         Ok(samples)

@@ -96,7 +96,7 @@ fn push_row(prefix: &Bytes, cursors: &mut [Cursor], block: &mut Vec<u8>) -> Resu
     if fragments.is_empty() {
         return Ok(false);
     }
-    push_sized(&key::row_of(prefix)?, block);
+    push_sized(&key::row_of(prefix.clone())?, block);
     push_u32(fragments.len(), block);
     for (family, fragment) in fragments {
         block.extend_from_slice(&family.to_be_bytes());

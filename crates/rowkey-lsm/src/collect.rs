@@ -130,7 +130,7 @@ impl Census {
         now_us: i64,
     ) -> Result<()> {
         let (cells, _) = merge(fragments.iter().cloned().map(Ok))?;
-        let key_bytes = key::row_of(prefix)?.len();
+        let key_bytes = key::row_of(prefix.clone())?.len();
         let mut expired = 0;
         for column in cells.chunk_by(|a, b| a.qualifier == b.qualifier) {
             let from = hidden_from(rule, column, now_us);
@@ -160,7 +160,7 @@ impl Census {
         self.dead_cells += tally.dead;
         self.has_dead |= tally.dead > 0;
         if tally.taken < expired {
-            self.stubborn.push(key::row_of(prefix)?);
+            self.stubborn.push(key::row_of(prefix.clone())?);
         }
         Ok(())
     }

@@ -12,16 +12,17 @@ use crate::fragment::{self, FragmentCell, Mask};
 use crate::key;
 use crate::merge::merge;
 use crate::meta::{self, CountersRecord};
+use crate::prepare::Prepared;
 use crate::raw;
 use crate::shared::{Shared, SideFile};
-use crate::state::{Counters, Published, Space, Table, Tables};
-use crate::write::{RowWrite, fold, fold_cells, fold_sets};
+use crate::state::{Counters, Published, Space, Table, Tables, Tablet};
+use crate::write::{RowWrite, fold, fold_cells};
 use bytes::Bytes;
 use fjall::{Database, Keyspace, PersistMode, Readable as _};
 use rowkey_store::select::{Selector, StoredCell};
 use rowkey_store::{
-    Cell, CheckAndMutate, Durability, Error, Mutation, ReadModifyWrite, Result, Row, RowKey, RowMutation,
-    Timestamp, check, read_modify_write,
+    Cell, CheckAndMutate, Durability, Error, Mutation, ReadModifyWrite, Result, Row, RowKey, Timestamp,
+    check, read_modify_write,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,11 +37,12 @@ const FRAGMENTS_MAX: usize = 16;
 /// Where an answer goes. Nobody may be there any more.
 pub(crate) type Reply<T> = SyncSender<Result<T>>;
 
-/// A row, perhaps folded already on the caller's thread.
-pub(crate) struct PreparedRow {
-    pub(crate) row: RowMutation,
-    /// `None`: the row must be read first.
-    pub(crate) folded: Result<Option<RowWrite>>,
+/// What becomes of the rows of a request.
+pub(crate) enum MutateAnswer {
+    /// They were done, one by one.
+    Done(Vec<Result<()>>),
+    /// The table has changed since they were prepared: prepare them again.
+    Stale,
 }
 
 /// Something to do on the committer's thread.
@@ -50,9 +52,9 @@ pub(crate) type Job = Box<dyn FnOnce(&mut Committer) + Send>;
 pub(crate) enum Request {
     Mutate {
         table: Arc<Table>,
-        rows: Vec<PreparedRow>,
+        rows: Prepared,
         durability: Durability,
-        reply: Reply<Vec<Result<()>>>,
+        reply: Reply<MutateAnswer>,
     },
     CheckAndMutate {
         table: String,
@@ -79,7 +81,7 @@ enum Answer {
     Mutate {
         results: Vec<Result<()>>,
         from: usize,
-        reply: Reply<Vec<Result<()>>>,
+        reply: Reply<MutateAnswer>,
     },
     CheckAndMutate {
         matched: bool,
@@ -212,31 +214,54 @@ impl Committer {
     fn mutate(
         &mut self,
         prepared_for: &Arc<Table>,
-        rows: Vec<PreparedRow>,
+        rows: Prepared,
         durability: Durability,
-        reply: Reply<Vec<Result<()>>>,
+        reply: Reply<MutateAnswer>,
     ) {
-        let table = match self.table(&prepared_for.name) {
+        let table = match self.check_running().and_then(|()| self.table(&prepared_for.name)) {
             Ok(table) => table,
             Err(error) => return drop(reply.send(Err(error))),
         };
-        if let Err(error) = self.check_running() {
-            return drop(reply.send(Err(error)));
+        match rows {
+            Prepared::Sets(_) if !Arc::ptr_eq(&table, prepared_for) => {
+                drop(reply.send(Ok(MutateAnswer::Stale)));
+            }
+            Prepared::Sets(sets) => {
+                let (sets, rows, last) = sets.number(self.counters.sequence);
+                self.counters.sequence = last;
+                self.mutate_each(rows, durability, reply, |committer, row| {
+                    let row = row?;
+                    let tablet = &table.tablets[row.tablet];
+                    let key = sets.key(&row);
+                    let mut bytes = 0;
+                    for (family, fragment) in sets.fragments(&row) {
+                        bytes += (key.len() + fragment.len()) as u64;
+                        committer.group.writes.push((tablet.spaces[family].clone(), key.clone(), fragment));
+                    }
+                    committer.count(tablet, bytes);
+                    Ok(())
+                });
+            }
+            Prepared::Mixed(rows) => self.mutate_each(rows, durability, reply, |committer, row| {
+                check::row_mutation(&table.name, &table.config, &row)?;
+                committer.apply(&table, &row.key, &row.mutations)
+            }),
         }
+    }
+
+    /// Puts rows into the group one by one. A request that is too large for a group is committed in parts.
+    fn mutate_each<R>(
+        &mut self,
+        rows: Vec<R>,
+        durability: Durability,
+        reply: Reply<MutateAnswer>,
+        mut write: impl FnMut(&mut Self, R) -> Result<()>,
+    ) {
         self.group.sync |= durability == Durability::Synced;
         let mut results: Vec<Result<()>> = Vec::with_capacity(rows.len());
         let mut from = 0;
-        for PreparedRow { row, folded } in rows {
-            let result = match folded {
-                // The table is as it was when the row was folded.
-                Ok(Some(write)) if Arc::ptr_eq(&table, prepared_for) => {
-                    self.push(&table, &row.key, write);
-                    Ok(())
-                }
-                _ => check::row_mutation(&table.name, &table.config, &row)
-                    .and_then(|()| self.apply(&table, &row.key, &row.mutations)),
-            };
-            results.push(result);
+        for row in rows {
+            results.push(write(self, row));
             if self.group.bytes >= GROUP_BYTES_MAX {
                 if !self.commit() {
                     self.fail(&mut results[from..]);
@@ -248,13 +273,16 @@ impl Committer {
         self.group.answers.push(Answer::Mutate { results, from, reply });
     }
 
+    fn count(&mut self, tablet: &Tablet, bytes: u64) {
+        Counters::add(&tablet.counters.writes, 1);
+        Counters::add(&tablet.counters.bytes_written, bytes);
+        self.group.bytes += bytes;
+    }
+
     /// Applies checked mutations of one row to the group.
     fn apply(&mut self, table: &Arc<Table>, row: &[u8], mutations: &[Mutation]) -> Result<()> {
         self.check_running()?;
-        let write = match fold_sets(table, row, mutations, self.now_us())? {
-            Some(write) => write,
-            None => self.fold(table, row, mutations)?,
-        };
+        let write = self.fold(table, row, mutations)?;
         self.push(table, row, write);
         Ok(())
     }
@@ -282,14 +310,12 @@ impl Committer {
     /// Puts a row's fragments into the group, under the next sequence number.
     pub(crate) fn push(&mut self, table: &Table, row: &[u8], write: RowWrite) {
         let tablet = &table.tablets[table.tablet_of(row)];
-        Counters::add(&tablet.counters.writes, 1);
-        Counters::add(&tablet.counters.bytes_written, write.bytes);
+        self.count(tablet, write.bytes);
         if write.fragments.is_empty() {
             return;
         }
         self.counters.sequence += 1;
         let key = key::fragment_key(&write.prefix, self.counters.sequence);
-        self.group.bytes += write.bytes;
         for (family, fragment) in write.fragments {
             self.group.writes.push((tablet.spaces[family].clone(), key.clone(), fragment));
         }
@@ -533,7 +559,7 @@ impl Committer {
                 if !written {
                     self.fail(&mut results[from..]);
                 }
-                drop(reply.send(Ok(results)));
+                drop(reply.send(Ok(MutateAnswer::Done(results))));
             }
             Answer::CheckAndMutate { matched, reply } => self.send(&reply, written, matched),
             Answer::ReadModifyWrite { row, reply } => self.send(&reply, written, row),

@@ -103,7 +103,7 @@ fn sample(handle: &Handle, published: &Published, shard: &Shard, space: &Space) 
         let first = Bytes::from(facts.first_key);
         // The first pair may be the marker, which is no row: then from the beginning.
         let start = key::split(&first)
-            .and_then(|(prefix, _)| key::row_of(&first.slice(..prefix.len())))
+            .and_then(|(prefix, _)| key::row_of(first.slice(..prefix.len())))
             .unwrap_or_else(|_| shard.range.start.clone());
         let range = RowRange { start, end: shard.range.end.clone() };
         census.add(take_census(shared, snapshot, space, &range, ROWS_A_FILE)?);

@@ -2,17 +2,17 @@
 
 use crate::backup;
 use crate::collect;
-use crate::committer::{Committer, PreparedRow, Request};
+use crate::committer::{Committer, MutateAnswer, Request};
 use crate::driver::Driver;
 use crate::error;
 use crate::handle::Handle;
 use crate::info;
 use crate::open::{self, Opened};
 use crate::options::Options;
+use crate::prepare::Prepared;
 use crate::read::LsmSnapshot;
 use crate::shared::Shared;
 use crate::state::Published;
-use crate::write::fold_sets;
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use rowkey_store::{
@@ -197,17 +197,15 @@ impl Engine for LsmEngine {
         rows: Vec<RowMutation>,
         durability: Durability,
     ) -> Result<Vec<Result<()>>> {
-        let (_, table) = self.handle.table(table)?;
-        check::mutate_rows(&table.name, &rows)?;
-        // Checked and folded here, so that the committer has less to do; it does it again if the table changes meanwhile.
-        let now_us = self.handle.shared.options.clock.now_us();
-        let prepare = |row: RowMutation| {
-            let folded = check::row_mutation(&table.name, &table.config, &row)
-                .and_then(|()| fold_sets(&table, &row.key, &row.mutations, now_us));
-            PreparedRow { row, folded }
-        };
-        let rows = rows.into_iter().map(prepare).collect();
-        self.handle.ask(|reply| Request::Mutate { table, rows, durability, reply })
+        loop {
+            let (_, table) = self.handle.table(table)?;
+            check::mutate_rows(&table.name, &rows)?;
+            let rows = Prepared::new(&table, &rows, self.handle.shared.options.clock.now_us());
+            match self.handle.ask(|reply| Request::Mutate { table, rows, durability, reply })? {
+                MutateAnswer::Done(results) => return Ok(results),
+                MutateAnswer::Stale => {}
+            }
+        }
     }
 
     fn check_and_mutate_row(&self, table: &str, request: &CheckAndMutate) -> Result<bool> {

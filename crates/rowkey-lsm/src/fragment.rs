@@ -65,25 +65,34 @@ pub(crate) fn encode<'a>(
     bytes_about: usize,
 ) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes_about + 2);
+    encode_into(masks, cells, &mut out);
+    out
+}
+
+/// Appends a fragment. The cells must be in order.
+pub(crate) fn encode_into<'a>(
+    masks: &[Mask],
+    cells: impl IntoIterator<Item = (&'a [u8], i64, &'a [u8])>,
+    out: &mut Vec<u8>,
+) {
     out.push(FORMAT);
-    push_len(masks.len(), &mut out);
+    push_len(masks.len(), out);
     for mask in masks {
         match &mask.qualifier {
             None => out.push(0),
             Some(qualifier) => {
                 out.push(1);
-                push_bytes(qualifier, &mut out);
+                push_bytes(qualifier, out);
             }
         }
         out.extend_from_slice(&mask.first_us.to_be_bytes());
         out.extend_from_slice(&mask.last_us.to_be_bytes());
     }
     for (qualifier, timestamp_us, value) in cells {
-        push_bytes(qualifier, &mut out);
+        push_bytes(qualifier, out);
         out.extend_from_slice(&timestamp_us.to_be_bytes());
-        push_bytes(value, &mut out);
+        push_bytes(value, out);
     }
-    out
 }
 
 /// The bytes that a cell takes in a fragment, at most.
@@ -139,6 +148,11 @@ impl Fragment {
     /// The bytes of the fragment.
     pub(crate) fn bytes(&self) -> &Bytes {
         &self.bytes
+    }
+
+    /// The bytes of the fragment, for good.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        self.bytes
     }
 
     /// The next cell: the place of the qualifier, the time, the place of the value.

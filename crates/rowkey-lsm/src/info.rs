@@ -124,8 +124,7 @@ pub(crate) fn samples(table: &Table) -> Vec<KeySample> {
                     continue;
                 }
                 let first = Bytes::from(facts.first_key);
-                let row =
-                    key::split(&first).and_then(|(prefix, _)| key::row_of(&first.slice(..prefix.len())));
+                let row = key::split(&first).and_then(|(prefix, _)| key::row_of(first.slice(..prefix.len())));
                 pieces.push((row.unwrap_or_else(|_| start()), facts.bytes));
             }
         }

@@ -42,8 +42,13 @@ pub(crate) fn row_prefix(row: &[u8]) -> Vec<u8> {
 pub(crate) fn fragment_key(prefix: &[u8], sequence: u64) -> Bytes {
     let mut out = Vec::with_capacity(prefix.len() + 8);
     out.extend_from_slice(prefix);
-    out.extend_from_slice(&(!sequence).to_be_bytes());
+    out.extend_from_slice(&sequence_bytes(sequence));
     out.into()
+}
+
+/// The end of a fragment's key: newer ones sort first.
+pub(crate) fn sequence_bytes(sequence: u64) -> [u8; 8] {
+    (!sequence).to_be_bytes()
 }
 
 /// Splits a fragment's key into the row's prefix (terminator included) and the sequence number.
@@ -61,21 +66,22 @@ pub(crate) fn split(key: &[u8]) -> Result<(&[u8], u64)> {
     Err(malformed(key))
 }
 
-/// Decodes a row's prefix, as [`split`] gives it. Copies nothing if the row key holds no zero byte.
+/// Decodes a row's prefix, as [`split`] gives it. Copies and counts nothing if the row key holds no zero byte.
 ///
 /// # Errors
 ///
 /// `Corrupt` for an escape that cannot have been written.
-pub(crate) fn row_of(prefix: &Bytes) -> Result<Bytes> {
-    let Some(escaped) = prefix.strip_suffix(&TERMINATOR) else { return Err(malformed(prefix)) };
+pub(crate) fn row_of(mut prefix: Bytes) -> Result<Bytes> {
+    let Some(escaped) = prefix.strip_suffix(&TERMINATOR) else { return Err(malformed(&prefix)) };
     if !escaped.contains(&0) {
-        return Ok(prefix.slice(..escaped.len()));
+        prefix.truncate(prefix.len() - TERMINATOR.len());
+        return Ok(prefix);
     }
     let mut row = Vec::with_capacity(escaped.len());
     let mut rest = escaped;
     while let Some(zero) = rest.iter().position(|&byte| byte == 0) {
         if rest.get(zero + 1) != Some(&0xff) {
-            return Err(malformed(prefix));
+            return Err(malformed(&prefix));
         }
         row.extend_from_slice(&rest[..=zero]);
         rest = &rest[zero + 2..];
@@ -157,7 +163,7 @@ mod tests {
             let key = fragment_key(&row_prefix(&row), 7);
             let (prefix, sequence) = split(&key).unwrap();
             assert_eq!(sequence, 7);
-            assert_eq!(row_of(&key.slice(..prefix.len())).unwrap(), row);
+            assert_eq!(row_of(key.slice(..prefix.len())).unwrap(), row);
         }
     }
 
@@ -184,7 +190,7 @@ mod tests {
     fn arbitrary_bytes_are_refused_without_a_panic() {
         for bytes in strings(5) {
             let _ = split(&bytes);
-            let _ = row_of(&bytes.into());
+            let _ = row_of(bytes.into());
         }
         assert_eq!(
             split(b"\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff").unwrap_err().kind(),

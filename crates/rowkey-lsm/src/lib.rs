@@ -20,6 +20,7 @@ mod merge;
 mod meta;
 mod open;
 mod options;
+mod prepare;
 #[cfg(test)]
 mod random;
 mod raw;

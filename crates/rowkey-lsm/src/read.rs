@@ -6,7 +6,7 @@ use crate::handle::Handle;
 use crate::key;
 use crate::merge::merge;
 use crate::state::{Counters, Published, Space, Table, Tablet};
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 use fjall::Readable as _;
 use rowkey_store::select::{Admit, Selector, StoredCell, Wanted};
 use rowkey_store::{Cell, ReadRequest, Result, Row, RowRange, RowStream, Snapshot};
@@ -213,24 +213,26 @@ fn next_row(
             first = Some(index);
         }
     }
-    let Some(first) = first else { return Ok(Next::End) };
-    let Some(prefix) = part.cursors[first].row.as_ref().map(|row| row.prefix.clone()) else {
+    let Some((first, Some(row))) = first.map(|first| (first, part.cursors[first].row.take())) else {
         return Ok(Next::End);
     };
-    let row_key = key::row_of(&prefix)?;
+    let RowFragments { prefix, newest, older } = row;
     let mut cells: Vec<Cell> = Vec::with_capacity(if whole { cells_about } else { 0 });
     let mut admitted: Vec<StoredCell> = Vec::new();
+    let mut fragments = Some((newest, older));
     for cursor in &mut part.cursors[first..] {
-        let Some(row) = cursor.row.take_if(|row| row.prefix == prefix) else { continue };
-        if row.older.len() >= CROWDED_FRAGMENTS {
+        let own = || cursor.row.take_if(|row| row.prefix == prefix).map(|row| (row.newest, row.older));
+        let Some((newest, older)) = fragments.take().or_else(own) else { continue };
+        if older.len() >= CROWDED_FRAGMENTS {
             part.crowded.push(cursor.family);
         }
         if whole {
-            push_all(row, selector, cursor.family, &mut cells)?;
+            push_all(newest, older, selector.family_name(cursor.family), &mut cells)?;
         } else {
-            push_admitted(row, selector, cursor.family, &mut admitted)?;
+            push_admitted(newest, older, selector, cursor.family, &mut admitted)?;
         }
     }
+    let row_key = key::row_of(prefix)?;
     if whole {
         return Ok(if cells.is_empty() { Next::Empty } else { Next::Row(Row { key: row_key, cells }) });
     }
@@ -238,40 +240,44 @@ fn next_row(
 }
 
 /// All cells of a row's family.
-fn push_all(row: RowFragments, selector: &Selector, family: usize, cells: &mut Vec<Cell>) -> Result<()> {
-    let name = selector.family_name(family);
-    let mut push = |cell: crate::fragment::FragmentCell| {
-        cells.push(Cell {
-            family: Arc::clone(name),
-            qualifier: cell.qualifier,
-            timestamp_us: cell.timestamp_us,
-            value: cell.value,
-            labels: Vec::new(),
-        });
+fn push_all(newest: Bytes, older: Vec<Bytes>, name: &Arc<str>, cells: &mut Vec<Cell>) -> Result<()> {
+    let mut push = |qualifier: Bytes, timestamp_us: i64, value: Bytes| {
+        cells.push(Cell { family: Arc::clone(name), qualifier, timestamp_us, value, labels: Vec::new() });
     };
-    if row.older.is_empty() {
-        for cell in Fragment::decode(row.newest)? {
-            push(cell?);
+    if !older.is_empty() {
+        for cell in merge(newest_first(newest, older))?.0 {
+            push(cell.qualifier, cell.timestamp_us, cell.value);
         }
-    } else {
-        for cell in merge(row.newest_first())?.0 {
-            push(cell);
+        return Ok(());
+    }
+    let mut fragment = Fragment::decode(newest)?;
+    while let Some(place) = fragment.next_place().transpose()? {
+        let qualifier = fragment.bytes().slice(place.qualifier);
+        if place.value.end == fragment.bytes().len() {
+            // The last value takes the handle of the whole, which spares one count up and one down for each row.
+            let mut value = fragment.into_bytes();
+            value.advance(place.value.start);
+            push(qualifier, place.timestamp_us, value);
+            break;
         }
+        let value = fragment.bytes().slice(place.value);
+        push(qualifier, place.timestamp_us, value);
     }
     Ok(())
 }
 
 /// The cells of a row's family that the selector admits.
 fn push_admitted(
-    row: RowFragments,
+    newest: Bytes,
+    older: Vec<Bytes>,
     selector: &Selector,
     family: usize,
     out: &mut Vec<StoredCell>,
 ) -> Result<()> {
     let mut gate = selector.gate();
-    if row.older.is_empty() {
+    if older.is_empty() {
         // Cells that do not come out cost no more than a look.
-        let mut fragment = Fragment::decode(row.newest)?;
+        let mut fragment = Fragment::decode(newest)?;
         while let Some(place) = fragment.next_place().transpose()? {
             let bytes = fragment.bytes();
             if gate.admit(family, &bytes[place.qualifier.clone()], place.timestamp_us) == Admit::Yes {
@@ -285,7 +291,7 @@ fn push_admitted(
         }
         return Ok(());
     }
-    for cell in merge(row.newest_first())?.0 {
+    for cell in merge(newest_first(newest, older))?.0 {
         if gate.admit(family, &cell.qualifier, cell.timestamp_us) == Admit::Yes {
             let (qualifier, timestamp_us, value) = (cell.qualifier, cell.timestamp_us, cell.value);
             out.push(StoredCell { family, qualifier, timestamp_us, value });
@@ -307,8 +313,12 @@ pub(crate) struct RowFragments {
 impl RowFragments {
     /// Its fragments.
     pub(crate) fn newest_first(self) -> impl Iterator<Item = Result<Bytes>> {
-        std::iter::once(self.newest).chain(self.older).map(Ok)
+        newest_first(self.newest, self.older)
     }
+}
+
+fn newest_first(newest: Bytes, older: Vec<Bytes>) -> impl Iterator<Item = Result<Bytes>> {
+    std::iter::once(newest).chain(older).map(Ok)
 }
 
 /// Pairs that are stepped over before a new iterator is opened behind them: opening one costs as much as 60 to 70 steps.
@@ -366,8 +376,9 @@ impl Cursor {
             None => self.pair()?,
         };
         let Some((first_key, newest)) = first else { return Ok(()) };
-        let prefix_bytes = key::split(&first_key)?.0.len();
-        let mut row = RowFragments { prefix: first_key.slice(..prefix_bytes), newest, older: Vec::new() };
+        let mut prefix = first_key;
+        prefix.truncate(key::split(&prefix)?.0.len());
+        let mut row = RowFragments { prefix, newest, older: Vec::new() };
         if self.reversed {
             self.fill_reversed(&mut row)?;
         } else {

@@ -2,6 +2,7 @@
 
 use crate::fragment::{self, FragmentCell, Mask};
 use crate::key;
+use crate::prepare::{CellParts, encode_families};
 use crate::state::Table;
 use bytes::Bytes;
 use rowkey_store::{GcRule, Mutation, Result, check, gc};
@@ -48,42 +49,14 @@ impl RowWrite {
     }
 }
 
-/// Folds mutations that only set cells, which need no look at the row; `None` if there are others. The mutations are checked.
-///
-/// # Errors
-///
-/// `NotFound` for a family.
-pub(crate) fn fold_sets(
-    table: &Table,
-    row: &[u8],
-    mutations: &[Mutation],
-    now_us: i64,
-) -> Result<Option<RowWrite>> {
-    let mut cells = Vec::with_capacity(mutations.len());
-    let mut last_family: (&str, usize) = ("", usize::MAX);
-    for mutation in mutations {
-        let Mutation::SetCell { family, qualifier, timestamp, value } = mutation else { return Ok(None) };
-        if last_family.0 != family || last_family.1 == usize::MAX {
-            last_family = (family, check::family_index(&table.config, family)?);
-        }
-        let timestamp_us = check::timestamp_us(*timestamp, table.config.granularity, now_us);
-        cells.push((last_family.1, &qualifier[..], timestamp_us, &value[..]));
-    }
-    Ok(Some(fold_cells(row, cells)))
-}
-
-/// One fragment for each family of these cells: family, qualifier, time, value. Of equal ones the last counts.
-pub(crate) fn fold_cells(row: &[u8], mut cells: Vec<(usize, &[u8], i64, &[u8])>) -> RowWrite {
-    // Stable, so that of equal cells the one that is set last comes last.
-    cells.sort_by(|a, b| (a.0, a.1, Reverse(a.2)).cmp(&(b.0, b.1, Reverse(b.2))));
+/// One fragment for each family of these cells: family, qualifier, time, value.
+pub(crate) fn fold_cells(row: &[u8], mut cells: Vec<CellParts<'_>>) -> RowWrite {
     let mut write = RowWrite::new(row);
-    for of_family in cells.chunk_by(|a, b| a.0 == b.0) {
-        let bytes_about = of_family.iter().map(|cell| fragment::cell_bytes(cell.1, cell.3)).sum();
-        let last_of_equals = of_family.iter().enumerate().filter_map(|(index, cell)| {
-            let next = of_family.get(index + 1);
-            next.is_none_or(|next| (next.1, next.2) != (cell.1, cell.2)).then_some((cell.1, cell.2, cell.3))
-        });
-        write.push(of_family[0].0, fragment::encode(&[], last_of_equals, bytes_about));
+    let mut bytes = Vec::new();
+    let mut places = Vec::new();
+    encode_families(&mut cells, &mut bytes, |family, range| places.push((family, range)));
+    for (family, range) in places {
+        write.push(family, bytes[range].to_vec());
     }
     write
 }

@@ -139,7 +139,7 @@ fn reading_one_family_reads_no_block_of_another() {
     let engine = open(&path);
     engine.create("t", &[("large", "never"), ("small", "never")]).unwrap();
     let mut random = Random(9);
-    let noise = |random: &mut Random| Bytes::from_iter((0..110).flat_map(|_| random.next().to_le_bytes()));
+    let noise = |random: &mut Random| (0..110).flat_map(|_| random.next().to_le_bytes()).collect::<Bytes>();
     let rows = (0..2_000u32).map(|row| RowMutation {
         key: format!("{row:05}").into(),
         mutations: vec![
