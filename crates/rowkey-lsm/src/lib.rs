@@ -4,6 +4,7 @@
 //! `trim.rs` (garbage collection). The formats are described in `docs/formats/store.md`.
 
 mod admin;
+mod apply;
 mod backup;
 mod collect;
 mod committer;
