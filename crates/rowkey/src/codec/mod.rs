@@ -184,10 +184,11 @@ impl Codec {
         values: &mut Vec<Value<'k>>,
     ) -> Option<()> {
         let plan = self.inner.quick.as_ref()?;
-        values.resize(plan.steps.len(), Value::Uint(0));
+        values.clear();
+        values.reserve(plan.steps.len());
         let mut eye = Eye::new(plan, salt.map_or(0, |salt| salt.width), key)?;
-        for (step, slot) in plan.steps.iter().zip(values) {
-            *slot = eye.step(step, |key, at| quick::take_value(step.quick, key, at))?;
+        for step in &plan.steps {
+            eye.step(step, |key, at| Some(((), quick::take_value(step.quick, key, at, values)?)))?;
         }
         eye.finish(plan, salt)
     }

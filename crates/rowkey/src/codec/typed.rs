@@ -1,7 +1,12 @@
 //! Keys as tuples of Rust types: the same keys and checks as with [`Value`]s, without a list of them.
 
+#![expect(
+    clippy::inline_always,
+    reason = "measured: a call for each part of a key costs a tenth to a fifth of the whole key"
+)]
+
 use super::Codec;
-use super::quick::{self, Eye, Pen, QuickStep};
+use super::quick::{self, Eye, Key, Pen, QuickStep};
 use crate::encode::quick::Window;
 use crate::{Error, Result, Time, Value};
 use std::borrow::Cow;
@@ -17,7 +22,7 @@ impl<'k, T: sealed::Fields<'k>> KeyFields<'k> for T {}
 
 /// What the traits do, which may change.
 mod sealed {
-    use super::{Codec, QuickStep, Result, Value, Window};
+    use super::{Codec, Key, QuickStep, Result, Value, Window};
 
     pub trait Field<'k>: Sized {
         fn to_value(&self) -> Value<'_>;
@@ -31,7 +36,7 @@ mod sealed {
         }
 
         #[inline]
-        fn take(_step: &QuickStep, _key: &'k [u8], _at: usize) -> Option<(Self, usize)> {
+        fn take(_step: &QuickStep, _key: Key<'k>, _at: usize) -> Option<(Self, usize)> {
             None
         }
     }
@@ -167,13 +172,13 @@ impl<'k> sealed::Field<'k> for &'k str {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&self, step: &QuickStep, window: &mut Window, at: usize) -> Option<usize> {
         quick::put_text(step.quick, self, window, at)
     }
 
-    #[inline]
-    fn take(step: &QuickStep, key: &'k [u8], at: usize) -> Option<(Self, usize)> {
+    #[inline(always)]
+    fn take(step: &QuickStep, key: Key<'k>, at: usize) -> Option<(Self, usize)> {
         quick::take_text(step.quick, key, at)
     }
 }
@@ -190,13 +195,13 @@ impl<'k> sealed::Field<'k> for Cow<'k, str> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&self, step: &QuickStep, window: &mut Window, at: usize) -> Option<usize> {
         quick::put_text(step.quick, self, window, at)
     }
 
-    #[inline]
-    fn take(step: &QuickStep, key: &'k [u8], at: usize) -> Option<(Self, usize)> {
+    #[inline(always)]
+    fn take(step: &QuickStep, key: Key<'k>, at: usize) -> Option<(Self, usize)> {
         quick::take_text(step.quick, key, at).map(|(text, end)| (Cow::Borrowed(text), end))
     }
 }
@@ -239,13 +244,13 @@ impl<'k> sealed::Field<'k> for Time {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&self, step: &QuickStep, window: &mut Window, at: usize) -> Option<usize> {
         quick::put_time(step.quick, *self, window, at)
     }
 
-    #[inline]
-    fn take(step: &QuickStep, key: &'k [u8], at: usize) -> Option<(Self, usize)> {
+    #[inline(always)]
+    fn take(step: &QuickStep, key: Key<'k>, at: usize) -> Option<(Self, usize)> {
         quick::take_time(step.quick, key, at)
     }
 }
@@ -291,13 +296,13 @@ macro_rules! integer {
                 }
             }
 
-            #[inline]
+            #[inline(always)]
             fn put(&self, step: &QuickStep, window: &mut Window, at: usize) -> Option<usize> {
                 quick::$put(step.quick, <$wide>::from(*self), window, at)
             }
 
-            #[inline]
-            fn take(step: &QuickStep, key: &'k [u8], at: usize) -> Option<(Self, usize)> {
+            #[inline(always)]
+            fn take(step: &QuickStep, key: Key<'k>, at: usize) -> Option<(Self, usize)> {
                 let (number, end) = quick::$take(step.quick, key, at)?;
                 Some((number.try_into().ok()?, end))
             }
