@@ -50,6 +50,8 @@ fn numbers_that_do_not_fit_are_refused_with_width_and_value() {
     check_refused(r#"type = "i8""#, "-129", "-129 does not fit into 8 bits");
     check_refused(r#"type = "i32""#, "2147483648", "does not fit into 32 bits");
     check_refused(r#"type = "f64""#, "NaN", "not a number");
+    check_refused(r#"type = "f64""#, "1e309", "1e309 does not fit into a 64-bit float, which ends at 1.79");
+    check_refused(r#"type = "f64""#, "-1e999", "does not fit");
     check_refused(r#"type = "fixed", bytes = 4"#, "abc", "3 bytes, and the field holds exactly 4");
     check_refused(r#"type = "hex", digits = 4"#, "abc", "exactly 4 hex digits");
     check_refused(r#"type = "hex", digits = 4"#, "abcg", "not hex digits");

@@ -19,6 +19,12 @@ pub(crate) fn parse_value(kind: &FieldKind, text: &str) -> Result<Value<'static>
             number.map_err(|_| not_a("an integer of at most 64 bits, in decimal", text))
         }
         FieldKind::BeFloat => match text.parse::<f64>() {
+            // Digits that only infinity is near to. `inf` itself is spelt with letters.
+            Ok(float) if float.is_infinite() && text.contains(|c: char| c.is_ascii_digit()) => {
+                let message =
+                    format!("{text} does not fit into a 64-bit float, which ends at {:e}", f64::MAX);
+                Err(Error::value(message))
+            }
             Ok(float) if !float.is_nan() => Ok(Value::Float(float)),
             _ => Err(not_a("a number", text)),
         },

@@ -97,7 +97,18 @@ pub(super) fn of_strings(field: &Field, prefix: &[u8], interval: &KeyRange, slot
         let end = interval.end.as_deref().map_or_else(|| prefix_end(prefix), cut);
         KeyRange { start, end }
     };
-    (!range.is_empty()).then_some(range)
+    let is_empty = range.is_empty()
+        || first_held(field, &interval.start, slot)
+            .is_some_and(|first| interval.end.as_ref().is_some_and(|end| first >= *end));
+    (!is_empty).then_some(range)
+}
+
+/// For a bound that holds a byte which ends the field: what every value from there on is at least. `a#` under `#` is below `a$`.
+fn first_held(field: &Field, start: &[u8], slot: &Slot) -> Option<Vec<u8>> {
+    let (FieldKind::String | FieldKind::Domain { .. }) = field.kind else { return None };
+    let &delimiter = slot.behind.first()?;
+    let at = start.iter().position(|&byte| byte <= delimiter)?;
+    prefix_end(&[&start[..at], &[delimiter]].concat())
 }
 
 /// The first key whose field is `string` or greater; in descending order, the first key behind those whose field is.
@@ -214,6 +225,9 @@ mod tests {
         check(string(), Order::Asc, b"#", (b"a b", None), "[p#a$, p$)");
         // Between `a !` and `a b` there is nothing that can be held.
         check(string(), Order::Asc, b"#", (b"a !", Some(b"a b")), "none");
+        // What begins with `a#`: more than `a`, and less than the next that can be held, `a$`.
+        check(string(), Order::Asc, b"#", (b"a#", Some(b"a$")), "none");
+        check(string(), Order::Asc, b"#", (b"a#", Some(b"a%")), "[p#a$, p#a%#)");
     }
 
     #[test]

@@ -7,22 +7,29 @@ use std::fmt;
 
 /// Ranges printed before the rest is only counted.
 const RANGES_SHOWN: usize = 6;
+/// Notes printed before the rest is only counted.
+const NOTES_SHOWN: usize = 3;
+/// Characters of the query, and of the check, before the rest is only counted.
+const TEXT_SHOWN: usize = 1_000;
 /// Buckets listed before the rest is only counted.
 const BUCKETS_SHOWN: usize = 10;
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let query = if self.query.is_empty() { "everything" } else { &self.query };
-        writeln!(f, "query     {query}")?;
-        for note in &self.notes {
+        writeln!(f, "query     {}", Shortened(query))?;
+        for note in self.notes.iter().take(NOTES_SHOWN) {
             writeln!(f, "note      {note}")?;
+        }
+        if self.notes.len() > NOTES_SHOWN {
+            writeln!(f, "          ... and {} more", self.notes.len() - NOTES_SHOWN)?;
         }
         if self.is_empty() {
             return writeln!(f, "ranges    none: nothing is read");
         }
         self.show_buckets(f)?;
         self.show_ranges(f)?;
-        writeln!(f, "check     {}", self.residual)?;
+        writeln!(f, "check     {}", Shortened(&self.residual.to_string()))?;
         let direction = if self.reversed { "descending" } else { "ascending" };
         match &self.order {
             ResultOrder::Logical if self.buckets.len() > 1 => {
@@ -93,6 +100,21 @@ fn show_rest(f: &mut fmt::Formatter<'_>, count: usize, shown: usize, joint: &str
     if count > shown { write!(f, "{joint}... and {} more", count - shown) } else { Ok(()) }
 }
 
+/// Text of which a long one is cut: a list of thousands of values tells nobody anything.
+struct Shortened<'a>(&'a str);
+
+impl fmt::Display for Shortened<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.char_indices().nth(TEXT_SHOWN) {
+            Some((end, _)) => {
+                let rest = self.0[end..].chars().count();
+                write!(f, "{}... and {rest} more characters", &self.0[..end])
+            }
+            None => f.write_str(self.0),
+        }
+    }
+}
+
 /// `start .. end`, or the key alone.
 struct ShownRange<'a>(&'a KeyRange);
 
@@ -100,9 +122,15 @@ impl fmt::Display for ShownRange<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let KeyRange { start, end } = self.0;
         match end {
-            Some(end) if end.split_last() == Some((&0, start)) => write!(f, "{} alone", escaped(start)),
-            Some(end) => write!(f, "{} .. {}", escaped(start), escaped(end)),
-            None => write!(f, "{} .. end of the table", escaped(start)),
+            Some(end) if end.split_last() == Some((&0, start)) => {
+                return write!(f, "{} alone", escaped(start));
+            }
+            _ if start.is_empty() => f.write_str("start of the table .. ")?,
+            _ => write!(f, "{} .. ", escaped(start))?,
+        }
+        match end {
+            Some(end) => write!(f, "{}", escaped(end)),
+            None => f.write_str("end of the table"),
         }
     }
 }

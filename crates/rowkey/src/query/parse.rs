@@ -23,6 +23,9 @@ const KEYWORDS: [&str; 7] = ["and", "or", "in", "between", "prefix", "subdomain"
 /// How deep parentheses may be nested.
 const DEPTH_MAX: usize = 32;
 
+/// How many characters an error shows on each side of the wrong one.
+const SHOWN_AROUND: usize = 72;
+
 pub(super) fn is_keyword(word: &str) -> bool {
     KEYWORDS.iter().any(|keyword| keyword.eq_ignore_ascii_case(word))
 }
@@ -195,10 +198,11 @@ impl<'a> Parser<'a> {
 
     fn field(&mut self) -> Result<usize> {
         let word = self.peek_word();
-        if word.is_empty() || is_keyword(word) {
-            return Err(self.error(self.at, "expected the name of a field"));
-        }
         let Some(index) = self.codec.schema().field_index(word) else {
+            // A field may be called `of` or `between`: here only a name can stand.
+            if word.is_empty() || is_keyword(word) {
+                return Err(self.error(self.at, "expected the name of a field"));
+            }
             let names: Vec<&str> =
                 self.codec.schema().fields.iter().map(|field| field.name.as_str()).collect();
             let message = format!("the key has no field `{word}`; it has {}", names.join(", "));
@@ -334,14 +338,22 @@ impl<'a> Parser<'a> {
         self.error(value_at, &format!("field `{name}`: {}", error.message()))
     }
 
-    /// The message, the line of the text that it is about, and a caret below the character.
+    /// The message, the line of the text that it is about, and a caret below the character. Of a long line, what is around it.
     fn error(&self, at: usize, message: &str) -> Error {
         let line_start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         let line = self.text[line_start..].lines().next().unwrap_or_default();
-        let before = self.text[line_start..at].chars();
+        let column = self.text[line_start..at].chars().count();
+        let first = column.saturating_sub(SHOWN_AROUND);
+        let cut_left = if first > 0 { "..." } else { "" };
+        let cut_right = if line.chars().count() > column + SHOWN_AROUND { "..." } else { "" };
+        let shown: String = line.chars().skip(first).take(column - first + SHOWN_AROUND).collect();
+        let before = cut_left.chars().chain(shown.chars().take(column - first));
         let indent: String = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let offset = self.text[..at].chars().count();
-        Error::query(format!("where, at character {}: {message}\n  {line}\n  {indent}^", offset + 1))
+        Error::query(format!(
+            "where, at character {}: {message}\n  {cut_left}{shown}{cut_right}\n  {indent}^",
+            offset + 1
+        ))
     }
 }
 

@@ -132,9 +132,11 @@ fn text(points: &[Vec<u8>], codec: Option<&Codec>, sample: Option<&[Vec<u8>]>, f
         add(findings, "unpadded", Severity::Warning, message);
     }
     let is_hex = |key: &[u8]| !key.is_empty() && key.iter().all(u8::is_ascii_hexdigit);
-    let has = |wanted: fn(&u8) -> bool| {
-        points.iter().filter(|point| is_hex(point)).any(|point| point.iter().any(wanted))
-    };
+    // Among bytes of all values some look like digits.
+    if !points.iter().all(|point| is_hex(point)) {
+        return;
+    }
+    let has = |wanted: fn(&u8) -> bool| points.iter().any(|point| point.iter().any(wanted));
     let (upper, lower) = (has(u8::is_ascii_uppercase), has(u8::is_ascii_lowercase));
     let keys_are_lower = codec.is_some_and(begins_with_hex);
     // As many characters of a key as the points have.
@@ -267,8 +269,9 @@ fn buckets(codec: &Codec, sorted: &[Vec<u8>], regions: &mut [Region], findings: 
     let cut: Vec<&Vec<u8>> = sorted.iter().filter(|point| is_inside(&salts, point)).collect();
     if !cut.is_empty() && sorted.len() < salts.len() {
         let names = list(cut.iter().map(|point| format!("`{}`", escaped(point))));
+        let lie = if cut.len() == 1 { "point lies" } else { "points lie" };
         let message = format!(
-            "{} points lie inside a bucket, so that a scan of that bucket touches two regions: {names}; cut at the salts alone",
+            "{} {lie} inside a bucket, so that a scan of that bucket touches two regions: {names}; cut at the salts alone",
             cut.len()
         );
         add(findings, "cut-bucket", Severity::Warning, message);

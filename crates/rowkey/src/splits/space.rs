@@ -1,7 +1,7 @@
 //! Spaces of keys that can be cut into equal shares without looking at data.
 
 use crate::codec::Codec;
-use crate::schema::{FieldKind, Part};
+use crate::schema::{FieldKind, Order, Part};
 use crate::{Error, Result};
 
 /// A prefix and a uniform space behind it.
@@ -14,8 +14,8 @@ pub(super) struct Space {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Shape {
-    /// Numbers of so many digits, padded with zeros; hex in lower case.
-    Digits { base: u32, width: u32 },
+    /// `count` numbers from `first` on, of so many digits, padded with zeros; hex in lower case.
+    Digits { base: u32, width: u32, first: u128, count: u128 },
     /// Big-endian numbers of so many bytes.
     Bytes { width: u32 },
     /// These, in ascending order.
@@ -31,7 +31,21 @@ impl Space {
     /// All numbers of so many digits of base 10 or 16, at most 20.
     pub(super) fn digits(base: u32, width: u32) -> Self {
         let width = if base == 16 { width.min(HEX_DIGITS_MAX) } else { width };
-        Self { prefix: Vec::new(), shape: Shape::Digits { base, width }, notes: Vec::new() }
+        let count = u128::from(base).pow(width);
+        Self { prefix: Vec::new(), shape: Shape::Digits { base, width, first: 0, count }, notes: Vec::new() }
+    }
+
+    /// The numbers that a `uint` of so many digits holds: 20 digits go beyond 64 bits, whose numbers end at 1844...
+    fn numbers(digits: u8, order: Order) -> Self {
+        let mut space = Self::digits(10, digits.into());
+        if let Shape::Digits { first, count, .. } = &mut space.shape {
+            let all = *count;
+            *count = all.min(1 << 64);
+            if order == Order::Desc {
+                *first = all - *count;
+            }
+        }
+        space
     }
 
     /// All byte strings of a width.
@@ -44,8 +58,8 @@ impl Space {
     pub(super) fn at(&self, share: u128, of: u128) -> Vec<u8> {
         let mut key = self.prefix.clone();
         match &self.shape {
-            Shape::Digits { base, width } => {
-                let number = share * u128::from(*base).pow(*width) / of;
+            Shape::Digits { base, width, first, count } => {
+                let number = first + share * count / of;
                 let width = *width as usize;
                 let text =
                     if *base == 16 { format!("{number:0width$x}") } else { format!("{number:0width$}") };
@@ -89,7 +103,8 @@ pub(super) fn of_first_field(codec: &Codec) -> Result<Space> {
         return Ok(Space { prefix, shape: Shape::List(items), notes });
     }
     let space = match field.kind {
-        FieldKind::Uint { digits } | FieldKind::UintReversed { digits } => Space::digits(10, digits.into()),
+        FieldKind::Uint { digits } => Space::numbers(digits, field.order),
+        FieldKind::UintReversed { digits } => Space::digits(10, digits.into()),
         FieldKind::Hex { digits } => Space::digits(16, digits.into()),
         // The first hyphen comes after eight digits.
         FieldKind::UuidText => Space::digits(16, 8),

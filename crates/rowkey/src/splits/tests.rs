@@ -212,3 +212,23 @@ fn what_a_tool_cannot_be_given_is_refused() {
     assert!("csv".parse::<Format>().unwrap_err().message().contains("hbase-file"));
     assert_eq!("hbase-shell".parse::<Format>().unwrap(), Format::HbaseShell);
 }
+
+#[test]
+fn numbers_of_twenty_digits_end_where_64_bits_do() {
+    // Cut at thirds of 10^20, two of three regions would stay empty for ever.
+    let split = for_regions(&unsalted(r#"{ type = "uint", digits = 20 }"#), 2).unwrap();
+    assert_eq!(texts(&split), ["k09223372036854775808"]);
+    let split = for_regions(&unsalted(r#"{ type = "uint", digits = 20, order = "desc" }"#), 2).unwrap();
+    assert_eq!(texts(&split), ["k90776627963145224192"]);
+    let split = for_regions(&unsalted(r#"{ type = "uint", digits = 19 }"#), 2).unwrap();
+    assert_eq!(texts(&split), ["k5000000000000000000"]);
+}
+
+#[test]
+fn bytes_that_look_like_hex_digits_are_no_mistake() {
+    // The points of 256 buckets in one byte each, `F` and `a` among them.
+    let salt = "[key.salt]\nof = [\"id\"]\nbuckets = 256\nformat = \"bytes\"\n";
+    let codec = codec("{salt}{id}", salt, "id = { type = \"u32\" }");
+    let split = per_bucket(&codec).unwrap();
+    assert_eq!(check(&split.points, Some(&codec), None).findings, []);
+}

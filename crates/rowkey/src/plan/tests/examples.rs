@@ -151,6 +151,8 @@ fn only_the_buckets_of_the_values_are_read() {
 
 #[test]
 fn contradictions_and_values_that_no_row_has_are_empty_plans() {
+    // The delimiter ends the field, so no value begins with more than what stands before it.
+    check(&unsalted(), "region prefix 'a#'", &[]);
     let empty = |text: &str, note: &str| {
         let plan = planned(&unsalted(), text);
         assert!(plan.is_empty(), "{text}: {plan}");
@@ -276,6 +278,56 @@ fn errors_of_where_text_point_at_the_character() {
     assert!(error("vehicle in 4").contains("expected `(`"));
     assert!(error("vehicle = 7 kind = van").contains("expected `and` or the end"));
     assert!(error(&"(".repeat(1000)).contains("nested"));
+}
+
+#[test]
+fn a_field_may_have_the_name_of_a_word_of_where_text() {
+    let codec = codec(
+        r#"
+        version = 1
+        table = "t"
+        [key]
+        layout = "{between}#{of}#{subdomain}"
+        [key.fields]
+        between = { type = "uint", digits = 3 }
+        of = { type = "string" }
+        subdomain = { type = "domain" }
+        "#,
+    );
+    check(&codec, "between between 1 and 2", &["[001#, 003#)"]);
+    check(&codec, "between = 1 and of = 'of'", &["[001#of#, 001#of$)"]);
+    check(
+        &codec,
+        "between = 1 and of in (x) and subdomain subdomain of example.com",
+        &["[001#x#com,example,, 001#x#com,example-)"],
+    );
+    assert!(refused(&codec, "of = between").contains("if `between` is one, put it in quotes"));
+    assert!(refused(&codec, "and of = x").contains("at character 1: expected the name of a field"));
+}
+
+#[test]
+fn an_error_in_a_long_text_shows_what_is_around_it() {
+    let list = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+    let text = format!("vehicle in ({}, x1, {})", list(500), list(500));
+    let shown = refused(&fleet(), &text);
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(lines[1].starts_with("  ...") && lines[1].ends_with("..."), "{shown}");
+    assert!(lines[1].len() < 160, "{shown}");
+    let caret = lines[2].find('^').unwrap();
+    assert!(lines[1][caret..].starts_with("x1,"), "{shown}");
+}
+
+#[test]
+fn long_lists_are_planned_and_not_printed_in_full() {
+    let codec = unsalted();
+    let list = (0..100_000).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    let plan = planned(&codec, &format!("region = a and fleet = b and vehicle in ({list})"));
+    assert_eq!(plan.cost.ranges, 1);
+    let shown = plan.to_string();
+    assert!(shown.len() < 2_000 && shown.contains("more characters"), "{shown}");
+    let list = (0..10_000).map(|n| (100_000 + n).to_string()).collect::<Vec<_>>().join(",");
+    let shown = planned(&codec, &format!("region = a and fleet = b and vehicle in (7,{list})")).to_string();
+    assert!(shown.contains("... and 9997 more\n"), "{shown}");
 }
 
 #[test]
