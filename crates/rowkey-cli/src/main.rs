@@ -23,10 +23,10 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     let mut session = session::Session::new(&cli.global);
-    let result = command::run(cli.command, &mut session).and_then(|exit| {
-        session.out.flush_all()?;
-        Ok(exit)
-    });
+    let result = command::run(cli.command, &mut session);
+    // Results that came before a failure are shown before its message.
+    let flushed = session.out.flush_all();
+    let result = result.and_then(|exit| flushed.map(|()| exit));
     // Whoever reads our output has seen enough: `rowkey scan t | head` is no failure.
     if session.out.is_broken() {
         return exit::Exit::Done.into();

@@ -4,6 +4,7 @@ use crate::exit::Failure;
 use anyhow::Result;
 use rowkey::{ErrorKind, KeySchema};
 use rowkey_store::gc;
+use std::io::Read as _;
 use std::path::Path;
 
 /// No schema file is longer; a wrong path to a large file must not be read into memory.
@@ -31,19 +32,21 @@ fn check_rules(schema: &KeySchema, path: &Path, text: &str) -> Result<()> {
     for family in &schema.families {
         let Err(error) = gc::parse_rule(&family.gc) else { continue };
         let message = format!("family `{}`: {error}", family.name);
-        let (line, column) = place_of(&format!("\"{}\"", family.gc), text);
+        let (line, column) = place_of_rule(&family.name, &family.gc, text);
         return Err(Failure::bad_data(with_caret(&path.display().to_string(), text, line, column, &message)));
     }
     Ok(())
 }
 
-/// Line and column of the first `wanted`, both from 1; the beginning of the text if it is not there.
-fn place_of(wanted: &str, text: &str) -> (usize, usize) {
-    let found = text
-        .lines()
-        .enumerate()
-        .find_map(|(line, content)| content.find(wanted).map(|at| (line, at, content)));
-    found.map_or((1, 1), |(line, at, content)| (line + 1, content[..at].chars().count() + 1))
+/// Line and column of a rule, both from 1: where it stands in quotes of either kind, best of all in a line that names the family;
+/// the beginning of the text if it is written in another way.
+fn place_of_rule(family: &str, rule: &str, text: &str) -> (usize, usize) {
+    let places = text.lines().enumerate().filter_map(|(line, content)| {
+        let quoted = |quote: char| content.find(&format!("{quote}{rule}{quote}"));
+        let at = quoted('"').or_else(|| quoted('\''))?;
+        Some((!content.contains(family), line + 1, content[..at].chars().count() + 1))
+    });
+    places.min().map_or((1, 1), |(_, line, column)| (line, column))
 }
 
 fn read_text(path: &Path) -> Result<String> {
@@ -55,7 +58,15 @@ fn read_text(path: &Path) -> Result<String> {
             "{shown}: {length} bytes are too many for a schema file; is it one?"
         )));
     }
-    let bytes = std::fs::read(path).map_err(failed)?;
+    // Pipes and devices have no length that they would tell, and some have no end.
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let mut bytes = Vec::new();
+    file.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(Failure::bad_data(format!(
+            "{shown}: more than {BYTES_MAX} bytes are too many for a schema file; is it one?"
+        )));
+    }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Failure::bad_data(format!(
@@ -95,6 +106,15 @@ mod tests {
     fn the_caret_stands_under_the_column() {
         let shown = with_caret("s.toml", "a = 1\nkey = 2\n", 2, 5, "no");
         assert_eq!(shown, "s.toml:2:5: no\n  |\n2 | key = 2\n  |     ^");
+    }
+
+    #[test]
+    fn a_rule_is_found_in_quotes_of_either_kind_beside_its_family() {
+        // A rule in single quotes was shown at the first line of the file.
+        let text = "[families]\na = { gc = 'no' }\nb = { gc = \"no\" }\n";
+        assert_eq!(place_of_rule("a", "no", text), (2, 12));
+        assert_eq!(place_of_rule("b", "no", text), (3, 12));
+        assert_eq!(place_of_rule("b", "nowhere", text), (1, 1));
     }
 
     #[test]

@@ -130,7 +130,7 @@ fn show(file: &Path, session: &mut Session) -> Result<Exit> {
     if session.format == Format::Json {
         writeln!(session.out, "{}", description_json(&description))?;
     } else {
-        write!(session.out, "{description}")?;
+        writeln!(session.out, "{}", description.to_string().trim_end())?;
     }
     Ok(Exit::Done)
 }
