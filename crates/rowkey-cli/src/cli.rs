@@ -69,7 +69,7 @@ pub(crate) enum Command {
     /// Build, read and explain single row keys
     #[command(subcommand)]
     Key(command::key::KeyCommand),
-    /// Print the keys at which to cut a new table into tablets (in `HBase`: regions)
+    /// Print the keys at which to cut a new table into tablets (in HBase: regions)
     Splits(command::splits::SplitsArgs),
     /// Show which ranges of keys a query reads, and what that costs
     Plan(command::plan::PlanArgs),

@@ -7,7 +7,8 @@ use crate::records::{self, Datum, left, right};
 use crate::session::Session;
 use crate::{schema_file, text};
 use anyhow::{Context as _, Result};
-use rowkey::{Codec, Value, escape};
+use rowkey::schema::{Salt, SaltSource};
+use rowkey::{Codec, ROW_KEY_BYTES_MAX_BIGTABLE, ROW_KEY_BYTES_MAX_HBASE, Value, escape};
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub(crate) enum KeyCommand {
     /// Build a row key from field values
     #[command(after_help = "Example:
-  rowkey key encode --schema telemetry.toml tenant=acme vehicle=4092 time=2026-09-15")]
+  rowkey key encode --schema telemetry.toml vehicle=42707 time=2026-09-15T12:00:00Z")]
     Encode {
         /// The schema file
         #[arg(short, long, value_name = "FILE")]
@@ -30,7 +31,7 @@ pub(crate) enum KeyCommand {
     },
     /// Read row keys back into field values
     #[command(after_help = "Examples:
-  rowkey key decode --schema telemetry.toml '07#acme#truck#04092#8243455999999'
+  rowkey key decode --schema telemetry.toml '07#8210526399#42707'
   rowkey key decode --schema telemetry.toml < keys.txt     # one key a line
 
 A key that does not conform to the schema is reported with the field and the offset of its first wrong byte; exit 3.")]
@@ -44,7 +45,7 @@ A key that does not conform to the schema is reported with the field and the off
     },
     /// Show the parts of a row key: each with its bytes, its place and its meaning
     #[command(after_help = "Example:
-  rowkey key explain --schema telemetry.toml '07#acme#truck#04092#8243455999999'")]
+  rowkey key explain --schema telemetry.toml '07#8210526399#42707'")]
     Explain {
         /// The schema file
         #[arg(short, long, value_name = "FILE")]
@@ -118,13 +119,34 @@ fn encode(schema: &Path, bucket: Option<u32>, fields: &[String], session: &mut S
     let mut key = Vec::new();
     match bucket {
         Some(bucket) => codec.encode_in_bucket(bucket, &values, &mut key)?,
-        None => codec.encode(&values, &mut key)?,
+        None => match &codec.schema().salt {
+            Some(Salt { source: SaltSource::Random, buckets, .. }) => {
+                let last = buckets - 1;
+                return Err(Failure::usage(format!(
+                    "the salt is random, so the fields do not tell the bucket: choose one with --bucket, from 0 to {last}"
+                )));
+            }
+            _ => codec.encode(&values, &mut key)?,
+        },
     }
+    warn_of_length(&key, session);
     match session.format {
         Format::Json => writeln!(session.out, "{}", Object::line("key").bytes("row_key", &key).end())?,
         Format::Text | Format::Csv => writeln!(session.out, "{}", escape::escaped(&key))?,
     }
     Ok(Exit::Done)
+}
+
+/// A key that a schema makes need not be one that a store takes.
+fn warn_of_length(key: &[u8], session: &Session) {
+    let (bigtable, hbase) = (ROW_KEY_BYTES_MAX_BIGTABLE, ROW_KEY_BYTES_MAX_HBASE);
+    if key.is_empty() {
+        session.warn("the key is empty, and no store takes an empty row key");
+    } else if key.len() > hbase {
+        session.warn(&format!("the key has {} bytes; HBase takes {hbase}, Bigtable {bigtable}", key.len()));
+    } else if key.len() > bigtable {
+        session.warn(&format!("the key has {} bytes; Bigtable takes {bigtable}", key.len()));
+    }
 }
 
 fn decode(schema: &Path, keys: &[String], session: &mut Session) -> Result<Exit> {

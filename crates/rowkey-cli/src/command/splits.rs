@@ -2,13 +2,16 @@
 
 use crate::exit::{Exit, Failure};
 use crate::output::Format;
-use crate::schema_file;
 use crate::session::Session;
+use crate::{schema_file, text};
 use anyhow::{Context as _, Result};
 use rowkey::splits::{self, Severity, SplitPoints};
 use rowkey::{Codec, escape};
-use std::io::Write as _;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+
+/// Quantiles need all keys in memory, and no sample needs to be larger.
+const KEY_FILE_BYTES_MAX: u64 = 1 << 30;
 
 /// Where the cuts are.
 #[derive(Debug, clap::Args)]
@@ -31,8 +34,8 @@ pub(crate) struct CutArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   rowkey splits --schema telemetry.toml --per-bucket
-  rowkey splits --schema telemetry.toml --regions 32 --for hbase-shell
-  rowkey splits --schema telemetry.toml --regions 32 --sample keys.txt --for cbt
+  rowkey splits --schema telemetry.toml --regions 8 --for hbase-shell
+  rowkey splits --schema telemetry.toml --regions 8 --sample keys.txt --for cbt
   rowkey splits --schema telemetry.toml --points cuts.txt      # checks them
 
 What is found about the cuts (a part that no key can reach, a cut inside a bucket, ...) goes to stderr; exit 1 if no store would take \
@@ -55,9 +58,9 @@ enum Tool {
     Cbt,
     /// A command of gcloud
     Gcloud,
-    /// A command of the `HBase` shell
+    /// A command of the HBase shell
     HbaseShell,
-    /// A splits file of the `HBase` shell
+    /// A splits file of the HBase shell
     HbaseFile,
     /// JSON lines
     Json,
@@ -110,6 +113,9 @@ fn printed(tool: Option<Tool>, format: Format, codec: &Codec, points: &[Vec<u8>]
 /// If a file cannot be read or holds what is no key; if the schema does not say how keys spread.
 pub(crate) fn cuts(codec: &Codec, args: &CutArgs, session: &Session) -> Result<Option<Cuts>> {
     let sample = args.sample.as_deref().map(read_keys).transpose()?;
+    if let (Some(file), Some(keys)) = (&args.sample, &sample) {
+        warn_of_strangers(file, codec, keys, session);
+    }
     let split = match (args, &sample) {
         (CutArgs { points: Some(file), .. }, _) => SplitPoints::given(read_keys(file)?),
         (CutArgs { regions: Some(regions), .. }, Some(keys)) => splits::from_sample(keys.clone(), *regions)?,
@@ -135,10 +141,37 @@ pub(crate) fn cuts(codec: &Codec, args: &CutArgs, session: &Session) -> Result<O
     Ok(Some(Cuts { points: split.points, refused }))
 }
 
+/// Keys of another table say nothing about this one. Each is counted, and the first is named.
+fn warn_of_strangers(file: &Path, codec: &Codec, keys: &[Vec<u8>], session: &Session) {
+    let mut values = Vec::new();
+    let mut strangers = 0;
+    let mut first = None;
+    for key in keys {
+        values.clear();
+        if let Err(error) = codec.decode(key, &mut values) {
+            strangers += 1;
+            first.get_or_insert_with(|| format!("`{}`: {error}", escape::escaped(key)));
+        }
+    }
+    if let Some(first) = first {
+        session.warn(&format!(
+            "{}: {strangers} of {} are no keys of this schema; the first is {first}",
+            file.display(),
+            text::counted(keys.len() as u64, "key")
+        ));
+    }
+}
+
 fn read_keys(file: &Path) -> Result<Vec<Vec<u8>>> {
     let shown = file.display();
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::bad_data(format!("{shown}: cannot be read: {error}")))?;
+    let failed = |error: io::Error| Failure::bad_data(format!("{shown}: cannot be read: {error}"));
+    let mut text = String::new();
+    let opened = std::fs::File::open(file).map_err(failed)?;
+    opened.take(KEY_FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > KEY_FILE_BYTES_MAX {
+        let message = format!("{shown}: more than {KEY_FILE_BYTES_MAX} bytes of keys; take a smaller sample");
+        return Err(Failure::bad_data(message));
+    }
     let lines = text.lines().enumerate().filter(|(_, line)| !line.is_empty());
     lines
         .map(|(at, line)| escape::unescape(line).with_context(|| format!("{shown}, line {}", at + 1)))
