@@ -111,6 +111,14 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
     /// What people call this engine, as in "the embedded store at ./data".
     fn description(&self) -> String;
 
+    /// How many reads of one snapshot are best kept going at the same time, at least 1: a hint for scans that gather several ranges.
+    ///
+    /// 1 for an engine whose reads compute and seldom wait, as those in this process do: the caller's thread is as fast as two, and
+    /// leaves the other cores to others. An engine whose reads wait for a network says more, whatever the number of cores.
+    fn reads_at_once(&self) -> usize {
+        1
+    }
+
     /// Creates a table.
     ///
     /// # Errors
@@ -266,6 +274,10 @@ pub trait Snapshot: Send + Sync + std::fmt::Debug {
 impl<E: Engine + ?Sized> Engine for Arc<E> {
     fn description(&self) -> String {
         (**self).description()
+    }
+
+    fn reads_at_once(&self) -> usize {
+        (**self).reads_at_once()
     }
 
     fn create_table(&self, table: &str, config: &TableConfig) -> Result<()> {

@@ -173,6 +173,10 @@ impl<E: Engine, L: Layer + 'static> Engine for Wrapped<E, L> {
         format!("{}, {}", self.engine.description(), self.layer.adjective())
     }
 
+    fn reads_at_once(&self) -> usize {
+        self.engine.reads_at_once()
+    }
+
     fn create_table(&self, table: &str, config: &TableConfig) -> Result<()> {
         self.admin(table, |engine| engine.create_table(table, config))
     }
