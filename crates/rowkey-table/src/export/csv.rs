@@ -1,6 +1,6 @@
 //! CSV: the newest version of each column.
 
-use super::{ExportReport, RowWriter, write_failed};
+use super::{ExportProgressFn, ExportReport, PROGRESS_ROWS, RowWriter, cancelled, write_failed};
 use crate::{Error, ErrorKind, KeyedRow, Result, Scan};
 use bytes::Bytes;
 use rowkey::Codec;
@@ -12,10 +12,20 @@ use std::sync::Arc;
 const COLUMNS_MAX: usize = 10_000;
 
 /// Reads all rows once for their columns, by family and qualifier.
-pub(super) fn discover(scan: Scan) -> Result<Vec<(String, Bytes)>> {
+pub(super) fn discover(
+    scan: Scan,
+    mut progress: Option<&mut ExportProgressFn<'_>>,
+) -> Result<Vec<(String, Bytes)>> {
     let mut columns: BTreeSet<(Arc<str>, Bytes)> = BTreeSet::new();
-    for row in scan {
+    for (number, row) in scan.enumerate() {
         let row = row?;
+        // Nothing is written yet, but a caller who wants no more must not have to wait for the end of the table.
+        if (number as u64 + 1).is_multiple_of(PROGRESS_ROWS)
+            && let Some(progress) = &mut progress
+            && progress(0).is_break()
+        {
+            return Err(cancelled(0));
+        }
         let mut last: Option<(&Arc<str>, &Bytes)> = None;
         for cell in &row.cells {
             if last != Some((&cell.family, &cell.qualifier)) {
@@ -51,6 +61,8 @@ impl<'w> CsvWriter<'w> {
         delimiter: u8,
         columns: Vec<(String, Bytes)>,
     ) -> Result<Self> {
+        let names = columns.iter().map(|(family, qualifier)| name(family, qualifier));
+        let names = names.collect::<Result<Vec<_>>>()?;
         let mut out = ::csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
         for field in &codec.schema().fields {
             out.write_field(&field.name).map_err(csv_failed)?;
@@ -58,21 +70,28 @@ impl<'w> CsvWriter<'w> {
         let count = columns.len();
         let mut positions: HashMap<String, HashMap<Bytes, usize>> = HashMap::new();
         for (position, (family, qualifier)) in columns.into_iter().enumerate() {
-            let name = std::str::from_utf8(&qualifier).map_err(|_| {
-                Error::new(
-                    ErrorKind::Unsupported,
-                    format!(
-                        "the qualifier `{}` of family `{family}` is no text, so no CSV column can have its name; export JSON lines",
-                        qualifier.escape_ascii(),
-                    ),
-                )
-            })?;
-            out.write_field(format!("{family}:{name}")).map_err(csv_failed)?;
             positions.entry(family).or_default().insert(qualifier, position);
+        }
+        for name in &names {
+            out.write_field(name).map_err(csv_failed)?;
         }
         out.write_record(None::<&[u8]>).map_err(csv_failed)?;
         Ok(Self { out, codec, positions, columns: count, values: Vec::new() })
     }
+}
+
+/// The name of a column, as import takes it.
+fn name(family: &str, qualifier: &[u8]) -> Result<String> {
+    let name = std::str::from_utf8(qualifier).map_err(|_| {
+        Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "the qualifier `{}` of family `{family}` is no text, so no CSV column can have its name; export JSON lines",
+                qualifier.escape_ascii(),
+            ),
+        )
+    })?;
+    Ok(format!("{family}:{name}"))
 }
 
 impl RowWriter for CsvWriter<'_> {

@@ -31,7 +31,7 @@ pub enum ExportFormat {
     JsonLines,
 }
 
-/// Told how many rows were written; `Break` stops the export.
+/// Told how many rows were written, 0 while the columns of a CSV file are looked for; `Break` stops the export.
 pub type ExportProgressFn<'h> = dyn FnMut(u64) -> ControlFlow<()> + 'h;
 
 /// What an export wrote.
@@ -64,14 +64,14 @@ impl KeyedTable {
         out: &mut dyn Write,
         format: &ExportFormat,
         request: &ScanRequest,
-        progress: Option<&mut ExportProgressFn<'_>>,
+        mut progress: Option<&mut ExportProgressFn<'_>>,
     ) -> Result<ExportReport> {
         let snapshot = self.engine().snapshot(self.name())?;
         match format {
             ExportFormat::Csv { delimiter, columns } => {
                 let columns = match columns {
                     Some(columns) => columns.clone(),
-                    None => csv::discover(self.scan_snapshot(&snapshot, request)?)?,
+                    None => csv::discover(self.scan_snapshot(&snapshot, request)?, progress.as_deref_mut())?,
                 };
                 let writer = csv::CsvWriter::new(out, self.codec(), *delimiter, columns)?;
                 run(self.scan_snapshot(&snapshot, request)?, writer, progress)
@@ -103,13 +103,17 @@ fn run(
             && let Some(progress) = &mut progress
             && progress(report.rows).is_break()
         {
-            let message = format!("the export was cancelled after {} rows", report.rows);
-            return Err(Error::new(ErrorKind::Cancelled, message));
+            return Err(cancelled(report.rows));
         }
     }
     writer.finish()?;
     report.stats = scan.stats();
     Ok(report)
+}
+
+fn cancelled(rows: u64) -> Error {
+    let s = if rows == 1 { "" } else { "s" };
+    Error::new(ErrorKind::Cancelled, format!("the export was cancelled after {rows} row{s}"))
 }
 
 /// The error of output that could not be written.
