@@ -222,6 +222,98 @@ fn a_rule_that_keeps_one_version_is_warned_of() {
     assert!(report.warnings[0].contains("family `a` keeps one version"), "{:?}", report.warnings);
 }
 
+/// A quote without an end made a field of all that follows it: the counts added up, and the rows were gone.
+#[test]
+fn a_quote_that_is_never_closed_does_not_swallow_the_rest() {
+    let table = table(fleet());
+    let (report, rejects) =
+        import(&table, "kind,unit,a:v\nvan,1,\"x\"\nvan,2,\"y\nvan,3,z\nvan,4,z\n").unwrap();
+    assert_eq!((report.rows_read, report.rows_written, report.rows_rejected), (2, 1, 1));
+    assert!(rejects.contains("\"line\":3,\"reason\":\"a quote is never closed"), "{rejects}");
+    assert!(rejects.contains("van,4,z"), "{rejects}");
+    let error = import(&table, "kind,unit,\"a:v\nvan,1,x\n").unwrap_err();
+    assert!(error.to_string().contains("header is never closed"), "{error}");
+    for good in ["van,5,\"x\"", "van,6,\"\"\"\"", "van,7,x\"y", "van,8,\"a\nb\"\n", "van,9,\"a\"b\"c\r\n"] {
+        let (report, rejects) = import(&table, &format!("kind,unit,a:v\n{good}")).unwrap();
+        assert_eq!((report.rows_written, &rejects[..]), (1, ""), "{good}");
+    }
+}
+
+/// The last one won, and nobody knew of the other.
+#[test]
+fn what_would_be_written_over_in_one_row_is_refused() {
+    let schema = fleet();
+    let check = |rules: &[&str], constants: &[&str], text: &str, what: &str| {
+        let table = table(fleet());
+        let mut mapping = Mapping::default();
+        let ruled = rules.iter().try_for_each(|rule| mapping.add_rule(rule, &schema));
+        let ruled =
+            ruled.and_then(|()| constants.iter().try_for_each(|rule| mapping.add_constant(rule, &schema)));
+        let result = ruled.and_then(|()| {
+            let format = if text.starts_with('{') { InputFormat::JsonLines } else { CSV };
+            import_with(&table, text.as_bytes(), format, &mapping, &ImportOptions::default())
+        });
+        let said = result.map_or_else(|error| error.to_string(), |(_, rejects)| rejects);
+        assert!(said.contains(what), "{said}");
+    };
+    let text = "kind,unit,x,y\nvan,1,2,3\n";
+    check(&["x=a:v", "y=a:v"], &[], text, "`x` and `y` are both the cell `a:v`");
+    check(&["x=a:v"], &["a:v=7"], text, "both the cell `a:v`");
+    check(&[], &["a:v=7", "a:v=8"], text, "both the cell `a:v`");
+    check(&["x=a:v", "x=b:v"], &[], text, "a second one for the column `x`");
+    check(&["unit=x", "unit=y"], &[], text, "a second one for the key field `unit`");
+    check(&[], &["kind=van", "kind=car"], text, "a second one for the key field `kind`");
+    check(&[], &[], "kind,unit,x,a:x\nvan,1,2,3\n", "`a:x` and `x` are both the cell `a:x`");
+    check(
+        &[],
+        &[],
+        "{\"kind\":\"van\",\"unit\":1,\"x\":2,\"a:x\":3}\n",
+        "`a:x` and `x` are both the cell `a:x`",
+    );
+    check(
+        &[],
+        &[],
+        "{\"kind\":\"van\",\"unit\":1,\"x\":{\"x\":2},\"x\":3}\n",
+        "the member \\\"x\\\" stands twice",
+    );
+    check(&["z=a:v"], &[], "{\"kind\":\"van\",\"unit\":1,\"x\":\"{\\\"x\\\":1}\"}\n", "");
+}
+
+/// It was counted as an earlier record of its key, and the good one was rejected for that: neither was written.
+#[test]
+fn a_record_that_the_engine_refuses_makes_no_later_one_a_duplicate() {
+    let table = table(fleet());
+    let line = |family: &str| {
+        let cell =
+            format!("{{\"family\":\"{family}\",\"qualifier\":\"v\",\"timestamp_us\":5000,\"value\":\"1\"}}");
+        format!("{{\"type\":\"row\",\"key\":{{\"kind\":\"van\",\"unit\":1}},\"cells\":[{cell}]}}\n")
+    };
+    let options = ImportOptions { on_duplicate: OnDuplicate::Reject, ..ImportOptions::default() };
+    let text = line("no") + &line("a") + &line("a");
+    let (report, rejects) =
+        import_with(&table, text.as_bytes(), InputFormat::JsonLines, &Mapping::default(), &options).unwrap();
+    assert_eq!(
+        (report.rows_written, report.rows_rejected, report.duplicates_rejected),
+        (1, 1, 1),
+        "{rejects}"
+    );
+}
+
+#[test]
+fn members_of_json_lines_that_are_left_out_or_never_met_are_told() {
+    let table = table(fleet());
+    let mut mapping = Mapping { rest: RestColumns::Ignore, ..Mapping::default() };
+    mapping.add_rule("x=a:x", table.codec().schema()).unwrap();
+    mapping.add_rule("nope=a:y", table.codec().schema()).unwrap();
+    let text =
+        "{\"kind\":\"van\",\"unit\":1,\"x\":2,\"z\":3}\n{\"kind\":\"van\",\"unit\":2,\"x\":2,\"z\":3}\n";
+    let (report, _) =
+        import_with(&table, text.as_bytes(), InputFormat::JsonLines, &mapping, &ImportOptions::default())
+            .unwrap();
+    assert_eq!(report.columns_ignored, ["z"]);
+    assert_eq!(report.warnings, ["no record has the member `nope` that a rule names"]);
+}
+
 #[test]
 fn what_the_engine_refuses_of_one_row_is_rejected_and_counted() {
     let table = table(fleet());

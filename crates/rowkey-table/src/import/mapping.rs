@@ -66,13 +66,13 @@ impl Mapping {
         let (left, right) = split_rule(rule)?;
         if let Some((family, qualifier)) = split_cell(right, schema) {
             let cell = (family.to_owned(), qualifier.to_owned());
-            self.cells.insert(left.to_owned(), cell);
+            refuse_second(self.cells.insert(left.to_owned(), cell).is_some(), rule, "column", left)
         } else if schema.fields.iter().any(|field| field.name == left) {
-            self.fields.insert(left.to_owned(), right.to_owned());
+            let earlier = self.fields.insert(left.to_owned(), right.to_owned());
+            refuse_second(earlier.is_some(), rule, "key field", left)
         } else {
-            return Err(unknown_target(rule, left, schema));
+            Err(unknown_target(rule, left, schema))
         }
-        Ok(())
     }
 
     /// Adds a constant as people write it: `field=value` or `family:qualifier=value`.
@@ -84,17 +84,27 @@ impl Mapping {
         let (left, right) = split_rule(rule)?;
         if let Some((family, qualifier)) = split_cell(left, schema) {
             self.constant_cells.push((family.to_owned(), qualifier.to_owned(), right.to_owned()));
+            Ok(())
         } else if schema.fields.iter().any(|field| field.name == left) {
-            self.constant_fields.insert(left.to_owned(), right.to_owned());
+            let earlier = self.constant_fields.insert(left.to_owned(), right.to_owned());
+            refuse_second(earlier.is_some(), rule, "key field", left)
         } else {
-            return Err(unknown_target(rule, left, schema));
+            Err(unknown_target(rule, left, schema))
         }
-        Ok(())
     }
 }
 
 fn split_rule(rule: &str) -> Result<(&str, &str)> {
     rule.split_once('=').ok_or_else(|| Error::invalid(format!("the rule `{rule}` lacks an equals sign")))
+}
+
+fn refuse_second(is_second: bool, rule: &str, what: &str, name: &str) -> Result<()> {
+    if is_second {
+        return Err(Error::invalid(format!(
+            "the rule `{rule}` is a second one for the {what} `{name}`; leave one out"
+        )));
+    }
+    Ok(())
 }
 
 fn split_cell<'t>(text: &'t str, schema: &KeySchema) -> Option<(&'t str, &'t str)> {
@@ -158,8 +168,14 @@ pub(crate) struct Mapper {
     constants: Vec<(Arc<CellColumn>, Bytes)>,
     /// Reads the time column.
     times: Option<Codec>,
+    /// Columns that were left out; of JSON lines, the first [`IGNORED_MAX`].
     pub(crate) ignored: Vec<String>,
+    /// Of JSON lines: members that a rule names, and that no object had yet.
+    pub(crate) never_met: BTreeSet<String>,
 }
+
+/// Names of members left out that are remembered, since every JSON object may have others.
+const IGNORED_MAX: usize = 1000;
 
 #[derive(Debug)]
 enum FieldInput {
@@ -182,6 +198,7 @@ impl Mapper {
             constants: Vec::new(),
             times: mapping.time.as_ref().map(|time| time_codec(time.unit)).transpose()?,
             ignored: Vec::new(),
+            never_met: BTreeSet::new(),
         };
         for (index, field) in schema.fields.iter().enumerate() {
             mapper.fields.push(field_input(codec, mapping, index, &field.name, header)?);
@@ -191,8 +208,9 @@ impl Mapper {
             let column = CellColumn { family: family.clone(), qualifier, integer: None };
             mapper.constants.push((Arc::new(column), Bytes::copy_from_slice(value.as_bytes())));
         }
-        if let Some(header) = header {
-            mapper.fit_header(header)?;
+        match header {
+            Some(header) => mapper.fit_header(header)?,
+            None => mapper.never_met.extend(mapping.cells.keys().chain(&mapping.integers).cloned()),
         }
         Ok(mapper)
     }
@@ -212,6 +230,9 @@ impl Mapper {
                 None => self.ignored.push(name.clone()),
             }
         }
+        let columns = self.columns.iter().map(|(position, cell)| (&**cell, header[*position].as_str()));
+        let constants = self.constants.iter().map(|(cell, _)| (&**cell, "a constant"));
+        refuse_same_cell(columns.chain(constants)).map_err(Error::invalid)?;
         self.time_position =
             self.mapping.time.as_ref().and_then(|time| header.iter().position(|name| *name == time.column));
         if self.columns.is_empty() && self.constants.is_empty() {
@@ -262,7 +283,7 @@ impl Mapper {
     }
 
     /// The row that a record says, or what is wrong with it.
-    pub(crate) fn draft(&self, fields: Fields) -> Result<Draft, String> {
+    pub(crate) fn draft(&mut self, fields: Fields) -> Result<Draft, String> {
         match fields {
             Fields::Row(record) => self.draft_record(&record),
             Fields::Object(object) => self.draft_object(&object),
@@ -289,7 +310,7 @@ impl Mapper {
         self.finish(draft)
     }
 
-    fn draft_object(&self, object: &BTreeMap<String, Bytes>) -> Result<Draft, String> {
+    fn draft_object(&mut self, object: &BTreeMap<String, Bytes>) -> Result<Draft, String> {
         let member = |name: &str| object.get(name).ok_or_else(|| format!("the member `{name}` is missing"));
         let mut draft = Draft::default();
         for (field, input) in self.fields.iter().enumerate() {
@@ -298,11 +319,20 @@ impl Mapper {
                 FieldInput::Column(name, _) => self.field_value(field, name, member(name)?)?,
             });
         }
+        let mut names = Vec::with_capacity(object.len());
         for (name, text) in object {
             if let Some(target) = self.target(name)? {
-                self.push_cell(&mut draft, &Arc::new(target), text)?;
+                let target = Arc::new(target);
+                self.push_cell(&mut draft, &target, text)?;
+                names.push((target, name.as_str()));
+            } else if !self.is_used(name) && !self.ignored.contains(name) && self.ignored.len() < IGNORED_MAX
+            {
+                self.ignored.push(name.clone());
             }
+            self.never_met.remove(name);
         }
+        let constants = self.constants.iter().map(|(cell, _)| (&**cell, "a constant"));
+        refuse_same_cell(names.iter().map(|(cell, name)| (&**cell, *name)).chain(constants))?;
         if let Some(time) = &self.mapping.time {
             draft.timestamp_us = Some(self.timestamp(&time.column, member(&time.column)?)?);
         }
@@ -365,11 +395,28 @@ impl Mapper {
         let value = times.parse_value(0, utf8(column, text)?);
         let value = value.map_err(|error| format!("time column `{column}`: {}", error.message()))?;
         let Value::Time(time) = value else { return Err(format!("time column `{column}`: no time")) };
-        i64::try_from(time.nanos.div_euclid(1000))
-            .ok()
-            .filter(|&micros| micros >= 0)
-            .ok_or_else(|| format!("time column `{column}`: a cell cannot be older than 1970"))
+        if time.nanos < 0 {
+            return Err(format!("time column `{column}`: a cell cannot be older than 1970"));
+        }
+        i64::try_from(time.nanos / 1000).map_err(|_| {
+            format!(
+                "time column `{column}`: `{}` is too late for a cell; is its unit right?",
+                text.escape_ascii()
+            )
+        })
     }
+}
+
+/// Of two columns that become one cell of one time, the last one would win, and nobody would know of the other.
+fn refuse_same_cell<'c>(cells: impl Iterator<Item = (&'c CellColumn, &'c str)>) -> Result<(), String> {
+    let mut cells: Vec<_> = cells.map(|(cell, from)| ((&cell.family, &cell.qualifier), from)).collect();
+    cells.sort_unstable();
+    let Some(same) = cells.windows(2).find(|pair| pair[0].0 == pair[1].0) else { return Ok(()) };
+    let (((family, qualifier), one), (_, other)) = (same[0], same[1]);
+    Err(format!(
+        "`{one}` and `{other}` are both the cell `{family}:{}`; map one of them to another one",
+        String::from_utf8_lossy(qualifier)
+    ))
 }
 
 fn utf8<'t>(column: &str, text: &'t [u8]) -> Result<&'t str, String> {

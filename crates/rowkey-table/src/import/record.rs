@@ -50,6 +50,7 @@ pub(crate) enum Records<R: Read> {
 pub(crate) struct CsvRecords<R: Read> {
     reader: csv::Reader<Remembering<R>>,
     header: Vec<String>,
+    delimiter: u8,
     start: u64,
 }
 
@@ -109,6 +110,9 @@ impl<R: Read> CsvRecords<R> {
             .flexible(true)
             .from_reader(Remembering::new(input));
         let header = reader.byte_headers().map_err(|error| csv_failed(&error))?.clone();
+        if is_never_closed(&reader, 0, delimiter) {
+            return Err(Error::data("a quote in the header is never closed; correct the header"));
+        }
         if header.is_empty() {
             return Err(Error::data(
                 "the input is empty: expected a header line with the names of the columns",
@@ -128,7 +132,7 @@ impl<R: Read> CsvRecords<R> {
             }
             names.push(name.to_owned());
         }
-        Ok(Self { reader, header: names, start: 0 })
+        Ok(Self { reader, header: names, delimiter, start: 0 })
     }
 
     pub(crate) fn header(&self) -> &[String] {
@@ -146,10 +150,14 @@ impl<R: Read> CsvRecords<R> {
         let position =
             record.position().map_or((0, self.start), |position| (position.line(), position.byte()));
         self.start = position.1;
-        let fields = if record.len() == self.header.len() {
+        let fields = if is_never_closed(&self.reader, self.start, self.delimiter) {
+            Err("a quote is never closed: the rest of the input went into this record".to_owned())
+        } else if record.len() == self.header.len() {
             Ok(Fields::Row(record))
         } else {
-            Err(format!("{} columns, but the header has {}", record.len(), self.header.len()))
+            let columns = record.len();
+            let s = if columns == 1 { "" } else { "s" };
+            Err(format!("{columns} column{s}, but the header has {}", self.header.len()))
         };
         Ok(Some(Record { line: position.0, fields }))
     }
@@ -185,6 +193,31 @@ impl<R: Read> JsonRecords<R> {
     }
 }
 
+/// Whether the record that begins at `start` ends within quotes, because the input does. The CSV reader takes that for a field, however
+/// much of the file is in it.
+fn is_never_closed<R: Read>(reader: &csv::Reader<Remembering<R>>, start: u64, delimiter: u8) -> bool {
+    let (input, end) = (reader.get_ref(), reader.position().byte());
+    // Only the last record ends where the input does. In the middle of it, that is rare, and such a record is closed.
+    end >= input.bytes_read() && ends_in_quotes(input.text(start, end), delimiter)
+}
+
+/// Whether CSV text ends within a quoted field. A quote opens only as the first character of a field.
+fn ends_in_quotes(text: &[u8], delimiter: u8) -> bool {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let (mut quoted, mut at_start) = (false, true);
+    let mut bytes = text.iter().peekable();
+    while let Some(&byte) = bytes.next() {
+        match byte {
+            // A doubled quote is one of the value.
+            b'"' if quoted => quoted = bytes.next_if(|next| **next == b'"').is_some(),
+            b'"' if at_start => quoted = true,
+            _ => {}
+        }
+        at_start = !quoted && (byte == delimiter || byte == b'\n' || byte == b'\r');
+    }
+    quoted
+}
+
 fn trim_line(text: &[u8]) -> &[u8] {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     text.strip_suffix(b"\r").unwrap_or(text)
@@ -198,10 +231,9 @@ fn csv_failed(error: &csv::Error) -> Error {
 type Object<'a> = BTreeMap<String, &'a RawValue>;
 
 fn parse_object(line: &[u8]) -> Result<Fields, String> {
-    let text =
-        std::str::from_utf8(line).map_err(|error| format!("not UTF-8 at byte {}", error.valid_up_to()))?;
-    let object: Object<'_> =
-        serde_json::from_str(text).map_err(|error| format!("no JSON object: {error}"))?;
+    let text = std::str::from_utf8(trim_line(line))
+        .map_err(|error| format!("not UTF-8 at byte {}", error.valid_up_to()))?;
+    let object = distinct(text)?;
     if object.get("type").is_some_and(|kind| kind.get() == "\"row\"") && object.contains_key("cells") {
         return parse_exported(&object).map(Fields::Exported);
     }
@@ -214,11 +246,60 @@ fn parse_object(line: &[u8]) -> Result<Fields, String> {
     Ok(Fields::Object(fields))
 }
 
+/// The members of an object, none of which stands twice: the last one would win, and nobody would know of the others.
+fn distinct(text: &str) -> Result<Object<'_>, String> {
+    let object: Object<'_> =
+        serde_json::from_str(text).map_err(|error| format!("no JSON object: {}", json_error(&error)))?;
+    let mut names = raw_names(text);
+    if names.len() == object.len() {
+        return Ok(object);
+    }
+    names.sort_unstable();
+    let twice = names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
+    Err(format!("the member {} stands twice", twice.unwrap_or("of one name")))
+}
+
+/// The names of the members of a JSON object that is known to be one, as they are written.
+fn raw_names(text: &str) -> Vec<&str> {
+    let (mut names, mut depth, mut string_at, mut escaped) = (Vec::new(), 0_usize, None, false);
+    let mut last_string = "";
+    for (at, byte) in text.bytes().enumerate() {
+        if let Some(start) = string_at {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => (last_string, string_at) = (&text[start..=at], None),
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => string_at = Some(at),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b':' if depth == 1 => names.push(last_string),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// What is wrong with a text of one line: the line that the parser counts would be taken for that of the file.
+fn json_error(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    match message.strip_suffix(&place) {
+        Some(what) if error.column() > 0 => format!("{what} at character {}", error.column()),
+        Some(what) => what.to_owned(),
+        None => message,
+    }
+}
+
 /// A string without its quotes and escapes; a number, a truth value, a list or an object as it is written; `None` for `null`.
 fn text_of(value: &RawValue) -> Result<Option<String>, String> {
     let raw = value.get();
     match raw.as_bytes().first() {
-        Some(b'"') => serde_json::from_str(raw).map(Some).map_err(|error| error.to_string()),
+        Some(b'"') => serde_json::from_str(raw).map(Some).map_err(|error| json_error(&error)),
         Some(b'n') => Ok(None),
         _ => Ok(Some(raw.to_owned())),
     }
@@ -228,7 +309,8 @@ fn parse_exported(object: &Object<'_>) -> Result<ExportedRow, String> {
     let mut row = ExportedRow::default();
     for (name, value) in object {
         match name.as_str() {
-            "type" => {}
+            // The stored key of `scan --keys` follows from the fields.
+            "type" | "row_key" => {}
             "key" => row.key = parse_key(value)?,
             "bucket" => row.bucket = Some(serde_json::from_str(value.get()).map_err(wrong(name))?),
             "cells" => {
@@ -242,7 +324,7 @@ fn parse_exported(object: &Object<'_>) -> Result<ExportedRow, String> {
 }
 
 fn parse_key(value: &RawValue) -> Result<BTreeMap<String, String>, String> {
-    let fields: Object<'_> = serde_json::from_str(value.get()).map_err(wrong("key"))?;
+    let fields = distinct(value.get()).map_err(|error| format!("`key`: {error}"))?;
     let mut key = BTreeMap::new();
     for (name, value) in fields {
         let text = text_of(value)?.ok_or_else(|| format!("key field `{name}` is null"))?;
@@ -277,7 +359,8 @@ fn parse_bytes(name: &str, value: &RawValue) -> Result<Bytes, String> {
     match (members.next(), members.next()) {
         (Some((kind, text)), None) if kind == "text" => Ok(text.into()),
         (Some((kind, text)), None) if kind == "base64" => {
-            let bytes = BASE64_STANDARD.decode(&text).map_err(|error| format!("`{name}`: {error}"))?;
+            let bytes =
+                BASE64_STANDARD.decode(&text).map_err(|error| format!("`{name}`: no base64: {error}"))?;
             Ok(bytes.into())
         }
         _ => Err(format!("`{name}` must be a string, {{\"text\": ...}} or {{\"base64\": ...}}")),
@@ -289,5 +372,5 @@ fn parse_string(name: &str, value: &RawValue) -> Result<String, String> {
 }
 
 fn wrong(name: &str) -> impl Fn(serde_json::Error) -> String + '_ {
-    move |error| format!("`{name}`: {error}")
+    move |error| format!("`{name}`: {}", json_error(&error))
 }

@@ -59,8 +59,11 @@ impl<'h> Rejects<'h> {
         let too_many = self.rejects_max.is_some_and(|rejects_max| report.rejected() > rejects_max);
         let message = too_many.then(|| {
             format!(
-                "{} records are rejected, more than the {} allowed; the last one, line {line}: {reason}",
-                report.rejected(),
+                "{} rejected, more than the {} allowed; the last one, line {line}: {reason}",
+                match report.rejected() {
+                    1 => "1 record is".to_owned(),
+                    rejected => format!("{rejected} records are"),
+                },
                 self.rejects_max.unwrap_or_default(),
             )
         });

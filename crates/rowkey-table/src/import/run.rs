@@ -11,7 +11,9 @@ use crate::access::bucket_for;
 use crate::{Error, ErrorKind, KeyedTable, Result};
 use rowkey::schema::SaltSource;
 use rowkey::{Codec, Value};
-use rowkey_store::{Durability, Granularity, Mutation, RowKey, RowMutation, Timestamp, limits};
+use rowkey_store::{
+    Durability, Granularity, Mutation, RowKey, RowMutation, TableConfig, Timestamp, check, limits,
+};
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -51,6 +53,8 @@ impl KeyedTable {
         let timestamp_us = options.timestamp_us.unwrap_or_else(|| self.clock().now_us());
         let mut run = Run {
             codec: self.codec(),
+            table: self.name(),
+            config,
             seen: Seen::new(mapping.time.is_some(), cut(timestamp_us, granule_us)),
             mapper,
             options,
@@ -77,7 +81,7 @@ impl KeyedTable {
             self.engine().sync()?;
         }
         run.report.columns_ignored.clone_from(&run.mapper.ignored);
-        run.warn(&config);
+        run.warn();
         assert!(run.report.adds_up(), "the counts of an import add up: {:?}", run.report);
         Ok(run.report)
     }
@@ -85,6 +89,8 @@ impl KeyedTable {
 
 struct Run<'i, 'h> {
     codec: &'i Codec,
+    table: &'i str,
+    config: TableConfig,
     mapper: Mapper,
     options: &'i ImportOptions,
     granule_us: i64,
@@ -106,7 +112,16 @@ enum Refused {
 
 impl Run<'_, '_> {
     fn read_all<R: Read>(&mut self, records: &mut Records<R>, applier: &Applier<'_>) -> Result<()> {
-        while let Some(record) = records.next()? {
+        loop {
+            let record = match records.next() {
+                Ok(Some(record)) => record,
+                Ok(None) => break,
+                Err(error) => {
+                    // What was read before the input failed is good, and a pipe may have taken hours to bring it.
+                    self.report.bytes_read = records.bytes();
+                    return self.hand_over(applier).and(Err(error));
+                }
+            };
             self.record(record, records.text())?;
             self.report.bytes_read = records.bytes();
             if self.batch.rows.len() >= self.options.batch_rows
@@ -140,7 +155,7 @@ impl Run<'_, '_> {
         self.report.rows_read += 1;
         let prepared = record.fields.map_err(Refused::Wrong).and_then(|fields| {
             let draft = self.mapper.draft(fields).map_err(Refused::Wrong)?;
-            self.prepare(draft)
+            self.prepare(&draft)
         });
         let (row, outcome, cells) = match prepared {
             Ok(prepared) => prepared,
@@ -162,7 +177,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    fn prepare(&mut self, draft: Draft) -> Result<(RowMutation, Outcome, u64), Refused> {
+    fn prepare(&mut self, draft: &Draft) -> Result<(RowMutation, Outcome, u64), Refused> {
         let mark =
             self.encode(&draft.values, draft.bucket).map_err(|error| Refused::Wrong(error.to_string()))?;
         if self.key.len() > limits::ROW_KEY_BYTES_MAX {
@@ -173,41 +188,41 @@ impl Run<'_, '_> {
         }
         let exported = draft.cells.iter().any(|cell| cell.timestamp_us.is_some());
         let wanted_us = draft.timestamp_us.map_or(self.report.timestamp_us, |us| cut(us, self.granule_us));
-        let mut mutations = Vec::with_capacity(draft.cells.len());
-        let mut timestamp_us = wanted_us;
+        let mut row = RowMutation {
+            key: RowKey::copy_from_slice(&self.key),
+            mutations: draft.cells.iter().map(|cell| set_cell(cell, wanted_us)).collect(),
+        };
+        // A record that the engine will refuse is no earlier record of its key: it must not make a good one a duplicate.
+        check::row_mutation(self.table, &self.config, &row)
+            .map_err(|error| Refused::Wrong(error.to_string()))?;
         let outcome = match self.seen.note(mark, wanted_us) {
             None => Outcome::New,
             Some(times) => match self.options.on_duplicate {
                 OnDuplicate::Reject => return Err(Refused::Duplicate),
                 OnDuplicate::KeepVersions => {
-                    let free_us = times.take_free(wanted_us, self.granule_us);
-                    timestamp_us = free_us.ok_or_else(|| {
+                    let free_us = times.take_free(wanted_us, self.granule_us).ok_or_else(|| {
                         Refused::Wrong("no cell timestamp is left for a duplicate".to_owned())
                     })?;
+                    row.mutations = draft.cells.iter().map(|cell| set_cell(cell, free_us)).collect();
                     Outcome::Kept
                 }
                 OnDuplicate::Overwrite if exported => {
-                    mutations.push(Mutation::DeleteFromRow);
+                    row.mutations.insert(0, Mutation::DeleteFromRow);
                     Outcome::Overwritten
                 }
                 OnDuplicate::Overwrite => {
+                    let mut deletes = Vec::new();
                     for &earlier_us in times.all() {
-                        delete_at(&self.columns, earlier_us, self.granule_us, &mut mutations);
+                        delete_at(&self.columns, earlier_us, self.granule_us, &mut deletes);
                     }
+                    row.mutations.splice(0..0, deletes);
                     times.take(wanted_us);
                     Outcome::Overwritten
                 }
             },
         };
-        let cells = draft.cells.len() as u64;
-        for cell in draft.cells {
-            self.remember_column(&cell);
-            let micros = Timestamp::Micros(cell.timestamp_us.unwrap_or(timestamp_us));
-            let (family, qualifier) = (cell.column.family.clone(), cell.column.qualifier.clone());
-            mutations.push(Mutation::SetCell { family, qualifier, timestamp: micros, value: cell.value });
-        }
-        let key = RowKey::copy_from_slice(&self.key);
-        Ok((RowMutation { key, mutations }, outcome, cells))
+        draft.cells.iter().for_each(|cell| self.remember_column(cell));
+        Ok((row, outcome, draft.cells.len() as u64))
     }
 
     fn remember_column(&mut self, cell: &DraftCell) {
@@ -262,19 +277,26 @@ impl Run<'_, '_> {
         let written =
             self.report.rows_written + self.report.duplicates_kept + self.report.duplicates_overwritten;
         error.context(format!(
-            "table `{table}`: the import stopped after {} records, of which {written} are known to be written",
-            self.report.rows_read
+            "table `{table}`: the import stopped after {} record{}, of which {written} {} known to be written",
+            self.report.rows_read,
+            if self.report.rows_read == 1 { "" } else { "s" },
+            if written == 1 { "is" } else { "are" },
         ))
     }
 
-    fn warn(&mut self, config: &rowkey_store::TableConfig) {
+    fn warn(&mut self) {
         if self.report.rows_read == 0 {
             self.report.warnings.push("the input has no records".to_owned());
+        } else if !self.mapper.never_met.is_empty() {
+            let names: Vec<_> = self.mapper.never_met.iter().map(|name| format!("`{name}`")).collect();
+            self.report
+                .warnings
+                .push(format!("no record has the member {} that a rule names", names.join(", ")));
         }
         if self.report.duplicates_kept == 0 {
             return;
         }
-        for family in &config.families {
+        for family in &self.config.families {
             let now_us = self.report.timestamp_us;
             if family.gc_rule.as_ref().is_some_and(|rule| rule.takes(2, now_us, now_us)) {
                 self.report.warnings.push(format!(
@@ -284,6 +306,15 @@ impl Run<'_, '_> {
                 ));
             }
         }
+    }
+}
+
+fn set_cell(cell: &DraftCell, timestamp_us: i64) -> Mutation {
+    Mutation::SetCell {
+        family: cell.column.family.clone(),
+        qualifier: cell.column.qualifier.clone(),
+        timestamp: Timestamp::Micros(cell.timestamp_us.unwrap_or(timestamp_us)),
+        value: cell.value.clone(),
     }
 }
 
