@@ -161,3 +161,16 @@ fn the_calendar_is_that_of_jiff() {
     }
     assert_eq!(date.to_string(), "9999-12-31");
 }
+
+/// Cells may be of any time that 64 bits of microseconds hold, and people give back what was printed.
+#[test]
+fn every_time_is_printed_as_it_is_read() {
+    for micros in [i64::MIN, -1, 0, 70_000, 253_402_300_799_999_999, 253_402_300_800_000_000, i64::MAX] {
+        let time = Time::from_micros(micros);
+        assert_eq!(time.to_string().parse::<Time>().unwrap(), time);
+    }
+    assert_eq!(Time::from_millis(70).to_string(), "1970-01-01T00:00:00.070Z");
+    assert_eq!(Time::from_micros(253_402_300_799_999_000).to_string(), "9999-12-31T23:59:59.999Z");
+    assert_eq!(Time::from_seconds(253_402_300_800).to_string(), "253402300800000000000 ns since 1970");
+    assert!("ns since 1970".parse::<Time>().is_err());
+}

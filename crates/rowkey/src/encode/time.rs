@@ -12,6 +12,8 @@
 use super::digits;
 use crate::schema::{IsoForm, TimeUnit};
 use crate::{Error, Result, Time};
+use std::fmt;
+use std::str::FromStr;
 
 const SECONDS_PER_DAY: i64 = 86_400;
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
@@ -261,6 +263,26 @@ fn parse_parts(reader: &mut Reader<'_>) -> Result<Time> {
     Ok(at(days * SECONDS_PER_DAY + seconds - offset, nanos))
 }
 
+/// RFC 3339 with any offset, its basic form, or a date, which means midnight UTC; and whatever a time is printed as.
+impl FromStr for Time {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let far = text.strip_suffix(FAR).and_then(|nanos| nanos.parse().ok());
+        far.map_or_else(|| parse(text), |nanos| Ok(Self { nanos }))
+    }
+}
+
+/// RFC 3339 in UTC with as many decimals as needed (0, 3, 6 or 9). Outside the years 0 to 9999: `-5 ns since 1970`.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format(*self))
+    }
+}
+
+/// Behind the nanoseconds of a time whose year has not four digits.
+const FAR: &str = " ns since 1970";
+
 /// Whether `text` is a number of units since the epoch rather than a date.
 pub(crate) fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -273,7 +295,7 @@ pub(crate) fn format(time: Time) -> String {
     let mut text = Vec::new();
     match encode_iso(time, IsoForm::Extended, unit, &mut text) {
         Ok(()) => String::from_utf8_lossy(&text).into_owned(),
-        Err(_) => format!("{} ns since 1970", time.nanos),
+        Err(_) => format!("{}{FAR}", time.nanos),
     }
 }
 
