@@ -90,15 +90,14 @@ impl Output {
     ///
     /// If stdout cannot be written.
     pub(crate) fn flush_all(&mut self) -> anyhow::Result<()> {
-        use anyhow::Context as _;
-        self.flush().context("stdout cannot be written")
+        Ok(self.flush()?)
     }
 
     fn note<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
-        if let Err(error) = &result {
+        result.map_err(|error| {
             self.broken |= error.kind() == io::ErrorKind::BrokenPipe;
-        }
-        result
+            io::Error::new(error.kind(), format!("stdout cannot be written: {error}"))
+        })
     }
 }
 

@@ -167,7 +167,7 @@ impl RowPrinter {
                 .map(|cell| {
                     let mut line = front.clone();
                     line.push(column_name(&cell.family, &cell.qualifier));
-                    line.push(time_text(cell.timestamp_us)?);
+                    line.push(time_text(cell.timestamp_us));
                     line.push(text::value(&cell.value));
                     Ok(line)
                 })
@@ -224,10 +224,6 @@ fn csv_line(fields: &[String]) -> String {
 }
 
 /// A cell's time as RFC 3339, in UTC.
-///
-/// # Errors
-///
-/// If the year is above 9999.
-pub(crate) fn time_text(timestamp_us: i64) -> Result<String> {
-    Ok(jiff::Timestamp::from_microsecond(timestamp_us)?.to_string())
+pub(crate) fn time_text(timestamp_us: i64) -> String {
+    rowkey::Time::from_micros(timestamp_us).to_string()
 }

@@ -1,7 +1,7 @@
 //! `rowkey export`: a table's rows as CSV or JSON lines, which `rowkey import` reads back.
 
 use crate::command::plan;
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::new_file;
 use crate::output::Format;
@@ -22,7 +22,8 @@ use std::path::{Path, PathBuf};
   rowkey export telemetry --where 'vehicle = 4092' --format json -o truck.jsonl
 
 JSON lines hold everything: keys, all versions of all cells with their times; `rowkey import` makes the same rows of them. CSV has the \
-newest version of each column. Rows come in the order of the fields in the key's layout. --format text means csv here.
+newest version of each column, with the bytes of its values as they are (`rowkey scan --format csv` writes \\xNN for those that are no \
+text). Rows come in the order of the fields in the key's layout. --format text means csv here.
 Without --where the whole table is written; that needs no --full-scan.")]
 pub(crate) struct ExportArgs {
     /// The table
@@ -65,7 +66,11 @@ pub(crate) fn run(args: &ExportArgs, session: &mut Session) -> Result<Exit> {
             table.export(&mut session.out, &format, &request, Some(&mut tell)).map_err(anyhow::Error::from)
         }
         Some(file) => {
-            new_file::write(file, |out| Ok(table.export(out, &format, &request, Some(&mut tell))?))
+            let named = |error: rowkey_table::Error| match error.kind() {
+                ErrorKind::Output => Failure::bad_data(format!("{}: {error}", file.display())),
+                _ => error.into(),
+            };
+            new_file::write(file, |out| table.export(out, &format, &request, Some(&mut tell)).map_err(named))
         }
     };
     drop(progress);
@@ -76,6 +81,7 @@ pub(crate) fn run(args: &ExportArgs, session: &mut Session) -> Result<Exit> {
         }
         result => result?,
     };
+    session.out.flush_all()?;
     tell_counts(&report, args.output.as_deref(), session);
     Ok(Exit::Done)
 }

@@ -1,12 +1,13 @@
 //! `rowkey import`: CSV and JSON lines into a table.
 
 use crate::exit::{Exit, Failure};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Interruptible};
 use crate::json::{self, Object};
 use crate::output::Format;
 use crate::progress::{Progress, Unit};
+use crate::records::{Datum, right};
 use crate::session::Session;
-use crate::{store, text};
+use crate::{records, store, text};
 use anyhow::Result;
 use rowkey::schema::TimeUnit;
 use rowkey_store::Durability;
@@ -127,8 +128,8 @@ pub(crate) fn run(args: &ImportArgs, session: &mut Session) -> Result<Exit> {
     let interrupt = Interrupt::watch()?;
     let table = store::open_table(session, &args.table)?;
     let mapping = mapping(args, &table)?;
-    let (reader, length) = open(&args.file)?;
-    let mut rejects = args.reject_file.as_deref().map(create).transpose()?;
+    let (reader, length) = open(&args.file, &interrupt)?;
+    let mut rejects = args.reject_file.as_deref().map(|file| create(file, &args.file)).transpose()?;
     let mut progress = Progress::new("import", length, Unit::Bytes);
     let mut tell = |at: rowkey_table::import::Progress| {
         progress.set(at.bytes);
@@ -144,12 +145,16 @@ pub(crate) fn run(args: &ImportArgs, session: &mut Session) -> Result<Exit> {
         writer.flush()?;
     }
     let report = match result {
-        Err(error) if error.kind() == ErrorKind::Cancelled => {
+        // A wait for stdin that Ctrl-C ended is an error of the data.
+        Err(error)
+            if error.kind() == ErrorKind::Cancelled
+                || (error.kind() == ErrorKind::Data && interrupt.is_set()) =>
+        {
             session.note(&format!("interrupted: {error}"));
             return Ok(Exit::Interrupted);
         }
         Err(error) if error.kind() == ErrorKind::Data => {
-            let file = args.file.display();
+            let file = shown(&args.file);
             // The one error of data that an option gets over.
             let hint = if args.reject_file.is_none() && error.to_string().contains("more than the 0 allowed")
             {
@@ -161,7 +166,7 @@ pub(crate) fn run(args: &ImportArgs, session: &mut Session) -> Result<Exit> {
         }
         result => result?,
     };
-    print(&report, session)?;
+    print(&report, args, session)?;
     Ok(if report.rejected() > 0 { Exit::No } else { Exit::Done })
 }
 
@@ -226,9 +231,9 @@ fn format(args: &ImportArgs) -> Result<InputFormat> {
 }
 
 /// The input and, if it is a plain file, its length.
-fn open(file: &Path) -> Result<(Box<dyn Read>, Option<u64>)> {
+fn open(file: &Path, interrupt: &Interrupt) -> Result<(Box<dyn Read>, Option<u64>)> {
     if file == Path::new("-") {
-        return Ok((Box::new(io::stdin().lock()), None));
+        return Ok((Box::new(Interruptible::new(io::stdin(), interrupt.clone())), None));
     }
     let shown = file.display();
     let failed = |error: io::Error| Failure::bad_data(format!("{shown}: cannot be read: {error}"));
@@ -242,17 +247,32 @@ fn open(file: &Path) -> Result<(Box<dyn Read>, Option<u64>)> {
     Ok((Box::new(opened), length))
 }
 
-fn create(file: &Path) -> Result<BufWriter<File>> {
+/// Creates the reject file, which must not be the input: that would be empty then.
+fn create(file: &Path, input: &Path) -> Result<BufWriter<File>> {
+    if let (Ok(one), Ok(other)) = (file.canonicalize(), input.canonicalize())
+        && one == other
+    {
+        let message = format!("--reject-file {} is the input itself; name another file", file.display());
+        return Err(Failure::usage(message));
+    }
     let created = File::create(file)
         .map_err(|error| Failure::bad_data(format!("{}: cannot be written: {error}", file.display())))?;
     Ok(BufWriter::new(created))
 }
 
-fn print(report: &ImportReport, session: &mut Session) -> Result<()> {
+/// A file as messages name it.
+fn shown(file: &Path) -> String {
+    if file == Path::new("-") { "stdin".to_owned() } else { file.display().to_string() }
+}
+
+fn print(report: &ImportReport, args: &ImportArgs, session: &mut Session) -> Result<()> {
     for warning in &report.warnings {
         session.warn(warning);
     }
-    if session.format != Format::Text {
+    if session.format == Format::Csv {
+        return print_csv(report, session);
+    }
+    if session.format == Format::Json {
         let ignored = report.columns_ignored.iter().map(|column| json::quote(column));
         let line = Object::line("import")
             .number("rows_read", report.rows_read)
@@ -281,11 +301,42 @@ fn print(report: &ImportReport, session: &mut Session) -> Result<()> {
         writeln!(out, "{}", line(count, what))?;
     }
     writeln!(out, "{}", line(report.cells_written, "cells written"))?;
+    // Before what goes to stderr, also where both streams end at one terminal.
+    out.flush_all()?;
     if !report.columns_ignored.is_empty() {
         session.note(&format!("columns left out: {}", report.columns_ignored.join(", ")));
     }
     for reject in &report.first_rejects {
         session.warn(&format!("line {}: {}: {}", reject.line, reject.reason, reject.text));
     }
+    let more = report.rejected() - report.first_rejects.len() as u64;
+    if let (Some(file), true) = (&args.reject_file, more > 0) {
+        session.note(&format!("and {} more in {}", text::count(more), file.display()));
+    }
     Ok(())
+}
+
+fn print_csv(report: &ImportReport, session: &mut Session) -> Result<()> {
+    let columns = [
+        right("rows_read"),
+        right("rows_written"),
+        right("duplicates_kept"),
+        right("duplicates_overwritten"),
+        right("duplicates_rejected"),
+        right("rows_rejected"),
+        right("cells_written"),
+        right("bytes_read"),
+    ];
+    let counts = [
+        report.rows_read,
+        report.rows_written,
+        report.duplicates_kept,
+        report.duplicates_overwritten,
+        report.duplicates_rejected,
+        report.rows_rejected,
+        report.cells_written,
+        report.bytes_read,
+    ];
+    let row = counts.map(Datum::Count).to_vec();
+    Ok(records::print(&mut session.out, Format::Csv, "import", &columns, &[row])?)
 }

@@ -39,6 +39,16 @@ pub(crate) fn run(args: &PutArgs, session: &mut Session) -> Result<Exit> {
         None => Timestamp::Server,
     };
     let mutations = args.cells.iter().map(|cell| parse_cell(cell, timestamp)).collect::<Result<Vec<_>>>()?;
+    for (at, cell) in args.cells.iter().enumerate() {
+        let column = |cell: &str| cell.split_once('=').map(|(column, _)| column.to_owned());
+        if let Some(twice) =
+            column(cell).filter(|_| args.cells[..at].iter().any(|earlier| column(earlier) == column(cell)))
+        {
+            return Err(Failure::usage(format!(
+                "the cell `{twice}` is set twice; it can have one value at one time"
+            )));
+        }
+    }
     let table = store::open_table(session, &args.table)?;
     let values = parse_fields(table.codec(), &args.fields)?;
     table.put(&values, mutations, Durability::Synced)?;

@@ -7,7 +7,7 @@ use crate::json::Object;
 use crate::output::Format;
 use crate::rows::{RowPrinter, Shown};
 use crate::session::Session;
-use crate::store;
+use crate::{store, text};
 use anyhow::Result;
 use bytes::Bytes;
 use rowkey::escape;
@@ -52,7 +52,8 @@ pub(crate) struct ScanArgs {
     #[arg(short, long)]
     reverse: bool,
     /// Go on behind the page that ended with this token
-    #[arg(long, value_name = "TOKEN")]
+    // The token stands behind what was left out already: to leave out as much again would lose rows.
+    #[arg(long, value_name = "TOKEN", conflicts_with = "offset")]
     page_token: Option<String>,
     /// Rows in any order: saves the merging of buckets
     #[arg(long)]
@@ -162,13 +163,18 @@ fn columns(names: &[String]) -> Result<ColumnSelection> {
 ///
 /// Usage if it is neither, or before 1970.
 pub(crate) fn time_us(text: &str) -> Result<i64> {
-    let full = if text.len() == "2026-09-15".len() { format!("{text}T00:00:00Z") } else { text.to_owned() };
-    let time: jiff::Timestamp = full.parse().map_err(|_| {
-        Failure::usage(format!("`{text}` is no time; write it like 2026-09-15 or 2026-09-15T08:30:00Z"))
+    let time: rowkey::Time = text.parse().map_err(|error: rowkey::Error| {
+        let what = error.message();
+        Failure::usage(format!("{what}; write it like 2026-09-15 or 2026-09-15T08:30:00Z"))
     })?;
-    let time_us = time.as_microsecond();
+    let time_us = time.as_micros();
     if time_us < 0 {
         return Err(Failure::usage(format!("{text} is before 1970, and no cell is")));
+    }
+    if rowkey::Time::from_micros(time_us) != time {
+        return Err(Failure::usage(format!(
+            "{text} is finer than the microseconds of cells, or too late for one"
+        )));
     }
     Ok(time_us)
 }
@@ -205,7 +211,7 @@ pub(crate) fn run(args: &ScanArgs, session: &mut Session) -> Result<Exit> {
     }
     printer.finish(&mut session.out)?;
     if exit == Exit::Interrupted {
-        session.note(&format!("interrupted after {rows} rows"));
+        session.note(&format!("interrupted after {}", text::counted(rows, "row")));
     } else if args.limit == Some(rows) {
         tell_next_page(scan.page_token(), session)?;
     }
@@ -216,7 +222,11 @@ fn tell_next_page(token: Option<String>, session: &mut Session) -> Result<()> {
     let Some(token) = token else { return Ok(()) };
     match session.format {
         Format::Json => writeln!(session.out, "{}", Object::line("page").text("next", &token).end())?,
-        Format::Text | Format::Csv => session.note(&format!("next page: --page-token {token}")),
+        Format::Text | Format::Csv => {
+            // Behind the rows, also where both streams end at one terminal.
+            session.out.flush_all()?;
+            session.note(&format!("next page: --page-token {token}"));
+        }
     }
     Ok(())
 }

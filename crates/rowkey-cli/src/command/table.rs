@@ -339,5 +339,11 @@ fn restore(file: &Path, session: &mut Session) -> Result<Exit> {
     let engine = store::open(session, Access::Create)?;
     let name = engine.restore(&mut reader)?;
     session.note(&format!("table `{name}` restored from {shown}"));
+    let rest = io::copy(&mut reader, &mut io::sink()).map_err(failed)?;
+    if rest > 0 {
+        session.warn(&format!(
+            "{shown} goes on behind the end of the backup: {rest} bytes were not read. A backup holds one table; is it two files in one?"
+        ));
+    }
     Ok(Exit::Done)
 }
