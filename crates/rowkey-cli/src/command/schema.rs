@@ -155,6 +155,7 @@ fn description_json(description: &Description) -> String {
             .text("bound", &query.bound)
             .raw("buckets", &serde_json::Value::from(query.buckets).to_string())
             .raw("cut_by", &names(&query.cut_by))
+            .raw("tried", &names(&query.tried))
             .raw("checked", &names(&query.checked))
             .end()
     });

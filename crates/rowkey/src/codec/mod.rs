@@ -246,10 +246,11 @@ impl Codec {
             marks.behind_literal(step, at);
         }
         if at < key.len() {
-            return Err(Error::malformed(
-                at,
-                format!("{} bytes stand behind the last field", key.len() - at),
-            ));
+            let message = match key.len() - at {
+                1 => "one byte stands behind the last field".to_owned(),
+                more => format!("{more} bytes stand behind the last field"),
+            };
+            return Err(Error::malformed(at, message));
         }
         Ok(())
     }

@@ -89,7 +89,7 @@ fn a_wrong_key_is_refused_with_field_and_offset() {
         "#acme#truck#04092#824345599999",
         "offset 32: field `time`: the key ends here; the field is 13 bytes wide and 12 are left",
     );
-    check("#acme#truck#04092#82434559999990", "offset 33: 1 bytes stand behind the last field");
+    check("#acme#truck#04092#82434559999990", "offset 33: one byte stands behind the last field");
     check("#ac!me#truck#04092#8243455999999", "offset 5: the literal `#` of the layout is missing here");
     check("#ac\u{fffd}me", "offset 10: the literal `#` of the layout is missing here");
     assert_eq!(wrong(b"1"), "offset 1: the key ends within its salt of 2 bytes");

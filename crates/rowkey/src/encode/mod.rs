@@ -83,8 +83,9 @@ fn encode_other(kind: &FieldKind, desc: bool, value: &Value<'_>, out: &mut Vec<u
         FieldKind::Fixed { bytes } => {
             let value = as_bytes(kind, value)?;
             if value.len() != usize::from(bytes) {
+                let unit = if value.len() == 1 { "byte" } else { "bytes" };
                 return Err(Error::value(format!(
-                    "{} bytes, and the field holds exactly {bytes}",
+                    "{} {unit}, and the field holds exactly {bytes}",
                     value.len()
                 )));
             }

@@ -18,11 +18,12 @@ use crate::{Error, Result, Value, encode};
 /// Values of a bounded range are listed one by one up to this number, to find their buckets.
 const LISTED_MAX: u128 = 4096;
 
-/// Combinations that the query did not list itself are tried one by one up to this number, so that a later field can bound the range.
-const IMPLICIT_COMBINATIONS_MAX: u128 = 256;
+/// Combinations that the query did not list itself are tried one by one up to the first of these numbers, so that a later field can bound
+/// the range; up to a later number if that makes more than [`IMPLICIT_RANGES_MAX`] ranges.
+pub(crate) const IMPLICIT_COMBINATIONS: [u128; 4] = [256, 64, 16, 4];
 
 /// The most ranges of a plan that tries such combinations.
-const IMPLICIT_RANGES_MAX: usize = 4096;
+pub(crate) const IMPLICIT_RANGES_MAX: usize = 4096;
 
 /// What the query says about one field.
 #[derive(Debug)]
@@ -273,7 +274,7 @@ pub(super) fn levels(codec: &Codec, fields: &[FieldChoice], groups: &Groups) -> 
         return 0;
     }
     let salt_of = codec.schema().salt.as_ref().map_or(&[][..], |salt| &salt.of);
-    for combinations_max in [IMPLICIT_COMBINATIONS_MAX, 64, 16, 4] {
+    for combinations_max in IMPLICIT_COMBINATIONS {
         let levels = levels_within(codec, fields, combinations_max);
         let is_tight = groups.is_known && salt_of.iter().all(|&field| field < levels);
         let copies = if is_tight { 1 } else { groups.list.len() };

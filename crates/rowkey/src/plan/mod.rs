@@ -19,6 +19,7 @@ mod show;
 mod tests;
 
 pub(crate) use axis::hex_text;
+pub(crate) use choice::{IMPLICIT_COMBINATIONS, IMPLICIT_RANGES_MAX};
 pub use residual::{Check, Residual};
 
 use crate::codec::Codec;

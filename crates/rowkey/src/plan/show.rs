@@ -123,7 +123,8 @@ impl fmt::Display for ShownRange<'_> {
         let KeyRange { start, end } = self.0;
         match end {
             Some(end) if end.split_last() == Some((&0, start)) => {
-                return write!(f, "{} alone", escaped(start));
+                let name = if start.is_empty() { "the empty key" } else { "" };
+                return write!(f, "{name}{} alone", escaped(start));
             }
             _ if start.is_empty() => f.write_str("start of the table .. ")?,
             _ => write!(f, "{} .. ", escaped(start))?,

@@ -1,12 +1,11 @@
 //! What `rowkey schema show` prints: the key, byte by byte, and what follows from its design.
 
 mod example;
-mod text;
+mod query;
+pub(super) mod text;
 
 use super::warnings::is_time;
-use super::{
-    Binding, DeclaredQuery, FieldKind, Fingerprint, KeySchema, Order, Part, SaltSource, Warning, Width,
-};
+use super::{FieldKind, Fingerprint, KeySchema, Order, Part, SaltSource, Warning, Width};
 use crate::{Codec, StoredKey};
 
 /// A schema explained: as data, and by `Display` as text.
@@ -62,6 +61,8 @@ pub struct QueryDescription {
     pub buckets: Option<u32>,
     /// Fields from the front of the key that are bound, so that the range is cut by them.
     pub cut_by: Vec<String>,
+    /// Fields of few declared values before the last of these, which the query leaves open: each value is tried.
+    pub tried: Vec<String>,
     /// Fields that are bound and do not cut the range: every row of it is read and checked.
     pub checked: Vec<String>,
 }
@@ -132,43 +133,6 @@ impl KeySchema {
             ),
         }
     }
-
-    fn describe_query(&self, query: &DeclaredQuery) -> QueryDescription {
-        let binding =
-            |field: usize| query.bound.iter().find(|(index, _)| *index == field).map(|(_, binding)| *binding);
-        let name = |index: usize| self.fields[index].name.clone();
-        let mut cut_by = Vec::new();
-        for index in 0..self.fields.len() {
-            let Some(binding) = binding(index) else { break };
-            cut_by.push(index);
-            if matches!(binding, Binding::Range | Binding::Prefix) {
-                break;
-            }
-        }
-        let checked =
-            query.bound.iter().filter(|(index, _)| !cut_by.contains(index)).map(|(index, _)| name(*index));
-        let checked = checked.collect();
-        let buckets = match &self.salt {
-            None => Some(1),
-            Some(salt) => {
-                let known = !salt.of.is_empty()
-                    && salt.of.iter().all(|index| binding(*index) == Some(Binding::Equal));
-                match salt.source {
-                    _ if known => Some(1),
-                    SaltSource::HashPrefix { .. } => None,
-                    _ => Some(salt.buckets),
-                }
-            }
-        };
-        let bound = self.bound_text(query);
-        QueryDescription {
-            name: query.name.clone(),
-            bound,
-            buckets,
-            cut_by: cut_by.into_iter().map(name).collect(),
-            checked,
-        }
-    }
 }
 
 fn order_words(kind: &FieldKind, order: Order) -> &'static str {
@@ -176,7 +140,7 @@ fn order_words(kind: &FieldKind, order: Order) -> &'static str {
         (FieldKind::UintReversed { .. }, _) => "by its reversed digits: no order to scan by",
         (FieldKind::Domain { .. }, _) => "by domain, the top level first",
         (FieldKind::String, _) | (FieldKind::EscapedText, Order::Asc) => "as text",
-        (FieldKind::EscapedText, Order::Desc) => "as text, from the end",
+        (FieldKind::EscapedText, Order::Desc) => "as text, greatest first",
         (time, Order::Asc) if is_time(time) => "oldest first",
         (time, Order::Desc) if is_time(time) => "newest first",
         (

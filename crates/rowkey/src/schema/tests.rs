@@ -2,7 +2,7 @@
 
 use super::parse::{attributes, field};
 use super::testing::schema;
-use crate::KeySchema;
+use crate::{Codec, KeySchema};
 use proptest::prelude::*;
 
 proptest! {
@@ -245,6 +245,91 @@ fn the_description_names_what_is_hidden_in_binary() {
 }
 
 /// The first example of `docs/schema.md` shows a key behind its layout; it is one of that schema.
+#[test]
+fn the_description_of_a_wide_field_stays_a_table() {
+    let text = "version = 1\ntable = \"t\"\n[key]\nlayout = \"{blob}{n}\"\n[key.fields]\nblob = { type = \"fixed\", bytes = 4096 }\n\
+                n = { type = \"u8\" }\n[families]\nf = {}\n";
+    let schema = KeySchema::parse(text).unwrap();
+    let description = schema.describe(&Codec::new(schema.clone()).unwrap());
+    // The example key itself is whole: it can be decoded.
+    let shown = description.to_string();
+    let table = shown.split("\n\n").nth(1).unwrap();
+    assert!(table.lines().all(|line| line.len() < 220), "{table}");
+    assert!(table.contains("..."), "{table}");
+}
+
+/// What is said of a declared query, and what the plan of such a query leaves to check.
+fn check_declared(salt: &str, declared: &str, asked: &str, expected: &str) {
+    let layout = if salt.is_empty() { "" } else { "{salt}#" };
+    let text = format!(
+        "version = 1\ntable = \"t\"\n[key]\nlayout = \"{layout}{{tenant}}#{{kind}}#{{vehicle}}#{{time}}\"\n{salt}\n[key.fields]\n\
+         tenant = {{ type = \"string\" }}\nkind = {{ type = \"string\", values = [\"truck\", \"van\"] }}\n\
+         vehicle = {{ type = \"uint\", digits = 5 }}\ntime = {{ type = \"timestamp\", unit = \"s\", digits = 10 }}\n\
+         [families]\nf = {{}}\n[[queries]]\nname = \"q\"\nwhere = \"{declared}\"\n"
+    );
+    let codec = Codec::new(KeySchema::parse(&text).unwrap()).unwrap();
+    let description = codec.schema().describe(&codec);
+    let shown = description.to_string();
+    assert!(shown.contains(&format!("  q: {declared}\n    {expected}")), "{shown}");
+    let query = crate::Query::parse(&codec, asked).unwrap().full_scan();
+    let plan = crate::plan(&codec, &query).unwrap();
+    let checked: Vec<&str> = plan.residual.checks.iter().map(|check| check.field.as_str()).collect();
+    assert_eq!(description.queries[0].checked, checked, "{declared}\n{plan}");
+    if let Some(buckets) = description.queries[0].buckets {
+        assert!(plan.cost.buckets <= buckets as usize, "{declared}\n{plan}");
+    }
+}
+
+#[test]
+fn what_is_said_of_a_declared_query_is_what_its_plan_does() {
+    let salt = "[key.salt]\nof = [\"vehicle\"]\nbuckets = 16";
+    let wide = "[key.salt]\nof = [\"time\"]\nbuckets = 4096";
+    let hashed = "[key.salt]\nof = [\"vehicle\"]\nprefix_bytes = 2";
+    // `kind` has two values and is left open: it was said that vehicle and time are checked row by row.
+    check_declared(
+        salt,
+        "tenant, vehicle, time range",
+        "tenant = a and vehicle = 5 and time > 7",
+        "reads one bucket, cut by tenant, vehicle, time; each value of kind tried",
+    );
+    check_declared(
+        salt,
+        "tenant, kind range, vehicle",
+        "tenant = a and kind > a and vehicle = 5",
+        "reads one bucket, cut by tenant, kind, vehicle",
+    );
+    check_declared(
+        salt,
+        "tenant prefix, vehicle",
+        "tenant prefix a and vehicle = 5",
+        "reads one bucket, cut by tenant; vehicle checked row by row",
+    );
+    check_declared(
+        wide,
+        "tenant, vehicle",
+        "tenant = a and vehicle = 5",
+        "reads 4096 buckets, cut by tenant; vehicle checked row by row",
+    );
+    check_declared(
+        "",
+        "tenant, vehicle range",
+        "tenant = a and vehicle > 5",
+        "reads the table, cut by tenant, vehicle; each value of kind tried",
+    );
+    check_declared(
+        salt,
+        "time range",
+        "time > 7",
+        "reads 16 buckets, from beginning to end; time checked row by row",
+    );
+    check_declared(
+        hashed,
+        "tenant",
+        "tenant = a",
+        "reads the whole table, since the hash is not known, from beginning to end; tenant checked row by row",
+    );
+}
+
 #[test]
 fn the_key_in_the_reference_is_real() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema.md");

@@ -5,6 +5,9 @@ use crate::key::{ROW_KEY_BYTES_MAX_BIGTABLE, ROW_KEY_BYTES_MAX_HBASE};
 use crate::schema::Width;
 use std::fmt;
 
+/// Characters of a cell of the table.
+const CELL_SHOWN: usize = 64;
+
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.lines().join("\n"))
@@ -30,7 +33,8 @@ impl Description {
         }
         for query in &self.queries {
             lines.push(format!("  {}: {}", query.name, query.bound));
-            lines.push(format!("    {}", query_sentence(query)));
+            let is_salted = self.parts.first().is_some_and(|part| part.name == "salt");
+            lines.push(format!("    {}", query_sentence(query, is_salted)));
         }
         if !self.warnings.is_empty() {
             lines.extend([String::new(), "warnings".to_owned()]);
@@ -63,6 +67,7 @@ impl Description {
         let Width { min, max } = self.key_width;
         let limits = format!("Bigtable takes {ROW_KEY_BYTES_MAX_BIGTABLE}, HBase {ROW_KEY_BYTES_MAX_HBASE}");
         match max {
+            Some(1) if min == 1 => format!("Keys have 1 byte; {limits}."),
             Some(max) if max == min => format!("Keys have {min} bytes; {limits}."),
             Some(max) => format!("Keys have {min} to {max} bytes; {limits}."),
             None => {
@@ -92,14 +97,23 @@ fn row(part: &PartDescription) -> [String; 6] {
         part.offset.map_or_else(|| "..".to_owned(), |offset| offset.to_string()),
         width,
         part.name.clone(),
-        part.kind.clone(),
-        part.example.clone(),
-        part.value.clone(),
+        shortened(&part.kind),
+        shortened(&part.example),
+        shortened(&part.value),
     ]
 }
 
-fn query_sentence(query: &QueryDescription) -> String {
+/// One field of 4,096 bytes would push every line of the table out of sight.
+fn shortened(cell: &str) -> String {
+    match cell.char_indices().nth(CELL_SHOWN) {
+        Some((end, _)) => format!("{}...", &cell[..end]),
+        None => cell.to_owned(),
+    }
+}
+
+fn query_sentence(query: &QueryDescription, is_salted: bool) -> String {
     let buckets = match query.buckets {
+        Some(_) if !is_salted => "reads the table".to_owned(),
         Some(1) => "reads one bucket".to_owned(),
         Some(buckets) => format!("reads {buckets} buckets"),
         None => "reads the whole table, since the hash is not known".to_owned(),
@@ -108,15 +122,19 @@ fn query_sentence(query: &QueryDescription) -> String {
         [] => "from beginning to end".to_owned(),
         fields => format!("cut by {}", fields.join(", ")),
     };
+    let tried = match query.tried.as_slice() {
+        [] => String::new(),
+        fields => format!("; each value of {} tried", fields.join(" and ")),
+    };
     let checked = match query.checked.as_slice() {
         [] => String::new(),
         fields => format!("; {} checked row by row", fields.join(", ")),
     };
-    format!("{buckets}, {cut}{checked}")
+    format!("{buckets}, {cut}{tried}{checked}")
 }
 
 /// 2000000 as `2,000,000`.
-fn grouped(number: u64) -> String {
+pub(in crate::schema) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -5,6 +5,7 @@ mod share;
 #[cfg(test)]
 mod tests;
 
+use super::describe::text::grouped;
 use super::{Family, Field, Fingerprint, KeySchema};
 use std::fmt;
 
@@ -292,7 +293,9 @@ impl fmt::Display for Diff {
             write!(f, "\n{} % of the rows are written under a new key", percent(share))?;
         }
         if self.salt_bytes_per_million_rows != 0 {
-            write!(f, "\n{:+} bytes of salt for a million rows", self.salt_bytes_per_million_rows)?;
+            let bytes = grouped(self.salt_bytes_per_million_rows.unsigned_abs());
+            let more = if self.salt_bytes_per_million_rows > 0 { "more" } else { "less" };
+            write!(f, "\n{bytes} bytes {more} of salt for a million rows")?;
         }
         match (&self.not_in_one_table, self.rewritten_share) {
             (Some(why), _) => write!(f, "\nmigrate into a new table: {why}"),

@@ -168,6 +168,7 @@ fn a_salt_that_comes_or_goes_rewrites_everything() {
     let diff = changed(&[("{salt}#", ""), (salt, "")]);
     assert_eq!((diff.verdict, diff.moved_share, diff.rewritten_share), (Verdict::Migrate, None, Some(1.0)));
     assert_eq!(diff.salt_bytes_per_million_rows, -2_000_000);
+    assert!(diff.to_string().contains("\n2,000,000 bytes less of salt for a million rows\n"), "{diff}");
     assert!(diff.not_in_one_table.is_some());
 }
 
