@@ -174,3 +174,15 @@ fn every_time_is_printed_as_it_is_read() {
     assert_eq!(Time::from_seconds(253_402_300_800).to_string(), "253402300800000000000 ns since 1970");
     assert!("ns since 1970".parse::<Time>().is_err());
 }
+
+/// Found by fuzzing: a count of seconds far beyond the year 9999, given to a field of dates, printed as text that no field reads.
+#[test]
+fn a_time_beyond_the_calendar_is_printed_as_the_number_that_it_was() {
+    for form in [crate::schema::IsoForm::DateBasic, crate::schema::IsoForm::Extended] {
+        let kind = FieldKind::Iso { form, unit: TimeUnit::Seconds };
+        for text in ["11111202601202605", "-99999999999999"] {
+            let value = parse_value(&kind, text).unwrap();
+            assert_eq!(format_value(&kind, &value), text);
+        }
+    }
+}

@@ -94,13 +94,15 @@ pub(crate) fn format_value(kind: &FieldKind, value: &Value<'_>) -> String {
             hex::encode_uuid(uuid, &mut text);
             String::from_utf8_lossy(&text).into_owned()
         }
+        // No calendar text: the number of units, which every field of times reads.
+        (
+            Value::Time(time),
+            FieldKind::EpochDigits { unit, .. } | FieldKind::BeTime { unit } | FieldKind::Iso { unit, .. },
+        ) if !time::has_four_digit_year(*time) => {
+            time.nanos.div_euclid(i128::from(unit.nanos())).to_string()
+        }
         (Value::Time(time), FieldKind::Iso { form: IsoForm::DateBasic | IsoForm::DateExtended, .. }) => {
             time::format_date(*time)
-        }
-        (Value::Time(time), FieldKind::EpochDigits { unit, .. } | FieldKind::BeTime { unit })
-            if !time::has_four_digit_year(*time) =>
-        {
-            time.nanos.div_euclid(i128::from(unit.nanos())).to_string()
         }
         (Value::Time(time), _) => time::format(*time),
     }
