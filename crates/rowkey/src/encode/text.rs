@@ -98,9 +98,7 @@ pub(crate) fn format_value(kind: &FieldKind, value: &Value<'_>) -> String {
         (
             Value::Time(time),
             FieldKind::EpochDigits { unit, .. } | FieldKind::BeTime { unit } | FieldKind::Iso { unit, .. },
-        ) if !time::has_four_digit_year(*time) => {
-            time.nanos.div_euclid(i128::from(unit.nanos())).to_string()
-        }
+        ) if !time::has_four_digit_year(*time) => time.nanos.div_euclid(i128::from(unit.nanos())).to_string(),
         (Value::Time(time), FieldKind::Iso { form: IsoForm::DateBasic | IsoForm::DateExtended, .. }) => {
             time::format_date(*time)
         }
