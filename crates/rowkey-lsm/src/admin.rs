@@ -229,6 +229,7 @@ impl Committer {
 
     /// A new keyspace, which nothing names yet.
     pub(crate) fn new_space(&mut self, rule: Option<&GcRule>, settled: bool) -> Result<Space> {
+        self.skip_numbers()?;
         self.counters.space += 1;
         let id = self.counters.space;
         let name = space_name(id);
@@ -289,7 +290,10 @@ impl Committer {
     }
 
     /// Deletes keyspaces that no table names. A failure leaves files that the next opening deletes.
-    pub(crate) fn delete_spaces(&self, spaces: Vec<Space>) {
+    pub(crate) fn delete_spaces(&mut self, spaces: Vec<Space>) {
+        if spaces.is_empty() || self.skip_numbers().is_err() {
+            return;
+        }
         for space in spaces {
             self.shared.registry.forget(&space_name(space.id));
             let _ = self.db.delete_keyspace(space.keyspace);

@@ -7,6 +7,7 @@
 
 use crate::error;
 use crate::meta::{self, CountersRecord};
+use crate::open;
 use crate::prepare::Prepared;
 use crate::raw;
 use crate::shared::{Shared, SideFile};
@@ -114,6 +115,12 @@ pub(crate) struct Committer {
     stopped: Option<String>,
     /// Bytes written since tablets were looked at.
     pub(crate) bytes_since_look: u64,
+    /// The last group of the session before.
+    group_on_opening: u64,
+    /// Bytes of the log, about.
+    log_bytes: u64,
+    /// Whether numbers were skipped in this session (see [`raw::skip_numbers`]), and that is on disk.
+    skipped_numbers: bool,
 }
 
 impl Committer {
@@ -124,6 +131,7 @@ impl Committer {
         tables: Arc<Tables>,
         counters: CountersRecord,
         side: SideFile,
+        log_bytes: u64,
     ) -> Self {
         let snapshot = db.snapshot();
         Self {
@@ -131,12 +139,15 @@ impl Committer {
             db,
             meta,
             tables,
+            group_on_opening: counters.group,
             counters,
             side,
             group: Group::default(),
             snapshot,
             stopped: None,
             bytes_since_look: 0,
+            log_bytes,
+            skipped_numbers: false,
         }
     }
 
@@ -225,6 +236,7 @@ impl Committer {
         self.check_running()?;
         self.wait_for_workers(&group)?;
         self.bytes_since_look += group.bytes;
+        self.log_bytes += group.bytes;
         let records =
             group.unsettled.iter().map(|id| (meta::space_key(*id), Some(meta::encode_space(false))));
         let records = records.collect::<Vec<_>>();
@@ -266,6 +278,16 @@ impl Committer {
             self.side.note(self.counters.group);
         }
         self.publish();
+        Ok(())
+    }
+
+    /// To be called before keyspaces are made or deleted.
+    pub(crate) fn skip_numbers(&mut self) -> Result<()> {
+        if !self.skipped_numbers {
+            raw::skip_numbers(&self.db);
+            self.commit_pairs(Vec::new(), Vec::new(), true)?;
+            self.skipped_numbers = true;
+        }
         Ok(())
     }
 
@@ -352,10 +374,28 @@ impl Committer {
 
     fn close(mut self) {
         self.commit();
-        if self.stopped.is_none() {
+        // A store that was only read is left alone, what was found on opening it included.
+        if self.stopped.is_none() && self.counters.group != self.group_on_opening {
             // Buffered writes of a store that is closed in order are not lost either.
             let _ = self.persist();
+            if self.log_bytes >= self.shared.options.log_bytes_kept {
+                // A failure costs the next opening the time to replay the log, nothing else.
+                let _ = self.empty_log();
+            }
         }
+    }
+
+    /// Writes what is in memory to files, and empties the log, which then holds nothing else.
+    fn empty_log(&mut self) -> Result<()> {
+        // The record of this commit has the highest number of all, deletions of keyspaces included, and is in a file from here on.
+        self.commit_pairs(Vec::new(), Vec::new(), true)?;
+        let path = &self.shared.path;
+        let is_flushed =
+            raw::flush_all(&self.db).map_err(|error| error::of_fjall(path, "writing", error, None))?;
+        if is_flushed {
+            open::empty_logs(path)?;
+        }
+        Ok(())
     }
 }
 

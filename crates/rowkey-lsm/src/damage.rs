@@ -30,10 +30,45 @@ fn table_of(keyspace: &Keyspace) -> Option<PathBuf> {
     })
 }
 
+/// A file that must be in fjall's folder and is not. fjall itself would begin anew without it, and delete what it belongs to.
+pub(crate) fn missing_in(data: &Path) -> Option<PathBuf> {
+    let version = data.join("version");
+    if !version.exists() {
+        return Some(version);
+    }
+    if !entries(data).iter().any(|file| file.extension().is_some_and(|extension| extension == "jnl")) {
+        return Some(data.join("0.jnl"));
+    }
+    let keyspaces = data.join("keyspaces");
+    let records = keyspaces.join("0").join("current");
+    if !records.exists() {
+        return Some(records);
+    }
+    let without: Vec<PathBuf> = entries(&keyspaces)
+        .into_iter()
+        .filter(|folder| !entries(&folder.join("tables")).is_empty() && !folder.join("current").exists())
+        .collect();
+    // A crash while a keyspace is deleted leaves such a folder as well, but no name.
+    without.into_iter().find(|folder| has_name(&keyspaces, folder)).map(|folder| folder.join("current"))
+}
+
+/// Whether fjall's records name the keyspace in this folder: `n` and its id are the key of its name.
+fn has_name(keyspaces: &Path, folder: &Path) -> bool {
+    let id = folder.file_name().and_then(|name| name.to_str()?.parse::<u64>().ok());
+    let key = |id: u64| [&b"n"[..], &id.to_be_bytes()].concat();
+    let numbers = SequenceNumberCounter::default;
+    opens(|| {
+        let records = lsm_tree::Config::new(keyspaces.join("0"), numbers(), numbers()).open();
+        id.is_some_and(|id| {
+            records.is_ok_and(|records| records.get(key(id), u64::MAX).is_ok_and(|name| name.is_some()))
+        })
+    })
+}
+
 /// A file or folder in fjall's folder that cannot be opened.
 pub(crate) fn in_folder(data: &Path) -> Option<PathBuf> {
-    let keyspaces = folders(&data.join("keyspaces"));
-    let tables = keyspaces.iter().flat_map(|keyspace| folders(&keyspace.join("tables")));
+    let keyspaces = entries(&data.join("keyspaces"));
+    let tables = keyspaces.iter().flat_map(|keyspace| entries(&keyspace.join("tables")));
     let damaged_table = tables.into_iter().find(|table| !opens(|| opens_as_table(table)));
     damaged_table.or_else(|| keyspaces.into_iter().find(|keyspace| !opens(|| opens_as_tree(keyspace))))
 }
@@ -44,7 +79,8 @@ fn opens(open: impl FnOnce() -> bool) -> bool {
 
 fn opens_as_table(path: &Path) -> bool {
     let cache = Arc::new(Cache::with_capacity_bytes(0));
-    let table = Table::recover(path.to_owned(), Checksum::from_raw(0), 0, 0, cache, None, false, false);
+    // Filter and index are read as well.
+    let table = Table::recover(path.to_owned(), Checksum::from_raw(0), 0, 0, cache, None, true, true);
     table.and_then(|table| table.scan()).is_ok_and(|mut pairs| pairs.all(|pair| pair.is_ok()))
 }
 
@@ -54,7 +90,7 @@ fn opens_as_tree(path: &Path) -> bool {
 }
 
 /// What is in a folder, by name; nothing if it cannot be read.
-fn folders(path: &Path) -> Vec<PathBuf> {
+pub(crate) fn entries(path: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(path).into_iter().flatten();
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();

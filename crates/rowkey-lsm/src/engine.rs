@@ -22,6 +22,7 @@ use rowkey_store::{
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -65,14 +66,20 @@ impl LsmEngine {
     /// `NotFound`: there is none, and it is not to be created. `Invalid`: the folder holds something else. `Conflict`: another process
     /// has it open. `Corrupt`: a file is damaged or of another format version. `Unavailable`: no permission, no space.
     pub fn open(path: &Path, options: Options) -> Result<Self> {
-        let Opened { lock, db, meta, registry, tables, counters, side, warnings } =
+        let Opened { lock, db, meta, registry, tables, counters, side, log_bytes, warnings } =
             open::open(path, &options)?;
         let tables = Arc::new(tables);
         let published =
             ArcSwapOption::from_pointee(Published { snapshot: db.snapshot(), tables: Arc::clone(&tables) });
-        let shared = Arc::new(Shared { path: Arc::from(path), options, registry, published });
+        let shared = Arc::new(Shared {
+            path: Arc::from(path),
+            options,
+            registry,
+            published,
+            closed: AtomicBool::new(false),
+        });
         let (queue, requests) = sync_channel(QUEUE_MAX);
-        let committer = Committer::new(Arc::clone(&shared), db, meta, tables, counters, side);
+        let committer = Committer::new(Arc::clone(&shared), db, meta, tables, counters, side, log_bytes);
         let thread = std::thread::Builder::new()
             .name("rowkey-committer".to_owned())
             .spawn(move || committer.run(&requests))
@@ -96,8 +103,8 @@ impl LsmEngine {
         &self.handle.shared.path
     }
 
-    /// Writes what waits, puts it on disk, and gives the store free. Later requests are `Unavailable`. Reads that are under way go on,
-    /// and keep the store from being opened again until they end.
+    /// Writes what waits, puts it on disk, and gives the store free. Later requests are `Unavailable`, and so is the
+    /// next row of a read that is under way. Snapshots and reads keep the store from being opened again until they are dropped.
     pub fn close(&self) {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(driver) = threads.driver.take() {
@@ -107,6 +114,7 @@ impl LsmEngine {
         if let Some(thread) = threads.committer.take() {
             let _ = thread.join();
         }
+        self.handle.shared.closed.store(true, Ordering::Release);
         // The published state holds keyspaces, and those hold fjall's lock.
         self.handle.shared.published.store(None);
         if let Some(lock) = threads.lock.take() {

@@ -9,8 +9,8 @@ pub(crate) fn is_damage(error: &fjall::Error) -> bool {
     match error {
         fjall::Error::Io(error) | fjall::Error::Storage(fjall::LsmError::Io(error)) => {
             // Seeking before the start of a file that was cut is invalid input to the system.
-            use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
-            matches!(error.kind(), UnexpectedEof | InvalidData | InvalidInput)
+            use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
+            matches!(error.kind(), UnexpectedEof | InvalidData | InvalidInput | NotFound)
         }
         fjall::Error::Poisoned | fjall::Error::Locked => false,
         _ => true,
@@ -81,7 +81,7 @@ pub(crate) fn in_use(path: &Path) -> Error {
     let at = path.display();
     let message = format!(
         "the store at {at} is in use: one process at a time may open it. Stop the other one (`lsof {at}/LOCK` shows it), or \
-         let it serve this request"
+         let it serve this request; in one process, drop its engine and what was read with it first"
     );
     Error::new(ErrorKind::Conflict, message)
 }

@@ -13,17 +13,18 @@ use crate::error;
 use crate::filter::GcFactory;
 use crate::meta::{self, CountersRecord, MetaKey, TableRecord};
 use crate::options::Options;
+use crate::raw;
 use crate::shared::SideFile;
 use crate::state::{Registry, Space, Table, Tables, Tablet, space_name};
 use bytes::Bytes;
 use fjall::compaction::filter::Factory;
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, Readable as _};
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable as _};
 use rowkey_store::{Error, ErrorKind, Result, RowRange};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const FORMAT_FILE: &str = "ROWKEY-STORE";
@@ -42,6 +43,8 @@ pub(crate) struct Opened {
     pub(crate) tables: Tables,
     pub(crate) counters: CountersRecord,
     pub(crate) side: SideFile,
+    /// Bytes of the log.
+    pub(crate) log_bytes: u64,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -60,9 +63,8 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Opened> {
     }
     if !is_new {
         check_format(path)?;
-        let version = data.join("version");
-        if !version.exists() {
-            return Err(missing_file(&version));
+        if let Some(missing) = damage::missing_in(&data) {
+            return Err(missing_file(&missing));
         }
     }
     let registry = Arc::new(Registry::default());
@@ -79,14 +81,22 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Opened> {
     let mut side = SideFile::open(&side_path).map_err(|error| error::of_io(&side_path, "opening", error))?;
     let mut warnings = Vec::new();
     if let Some(group) = side.read().filter(|group| *group > counters.group) {
+        // Keyspaces that no table names may be those of tables that the log has lost: they stay.
         warnings.push(format!(
             "the store at {}: writes were acknowledged up to group {group}, but its log ends at group {}: the last writes are lost, as \
              after damage to the log or a disk that does not keep what it says it does. Load what was written last once more",
             path.display(),
             counters.group
         ));
+    } else {
+        delete_unnamed(&db, &meta, &registry, &tables, counters);
     }
-    Ok(Opened { lock, db, meta, registry, tables, counters, side, warnings })
+    let log_bytes = if is_new {
+        0
+    } else {
+        logs(&data).iter().filter_map(|log| log.metadata().ok()).map(|log| log.len()).sum()
+    };
+    Ok(Opened { lock, db, meta, registry, tables, counters, side, log_bytes, warnings })
 }
 
 /// Answers whether the folder is still to become a store.
@@ -202,7 +212,11 @@ fn open_fjall(path: &Path, data: &Path, options: &Options, registry: &Arc<Regist
     match catch_unwind(AssertUnwindSafe(|| builder.open())) {
         Ok(Ok(db)) => Ok(db),
         Ok(Err(error)) => {
-            let file = error::is_damage(&error).then(|| damage::in_folder(data)).flatten();
+            let file = match error {
+                // Which part of the log it is fjall does not say; it seldom has more than one.
+                fjall::Error::JournalRecovery(_) => logs(data).pop(),
+                _ => error::is_damage(&error).then(|| damage::in_folder(data)).flatten(),
+            };
             Err(error::of_fjall(path, "opening", error, file.as_deref()))
         }
         Err(_) => {
@@ -236,7 +250,6 @@ fn load(
             MetaKey::Counters => counters = meta::decode_counters(&value).map_err(at)?,
         }
     }
-    let mut named: HashSet<String> = HashSet::from([META_KEYSPACE.to_owned()]);
     let mut tables = Tables::new();
     for (name, record) in records {
         let TableRecord { config, spaces } = record;
@@ -257,7 +270,6 @@ fn load(
                 policy.rule.store(family.gc_rule.clone().map(Arc::new));
                 policy.set_settled(settled.get(&id).copied().unwrap_or(false));
                 policy.touch();
-                named.insert(keyspace_name);
                 spaces.push(Space { id, keyspace, policy });
             }
             let counters = admin::no_counters();
@@ -265,13 +277,56 @@ fn load(
         }
         tables.insert(name.clone(), Arc::new(Table { name, config, tablets }));
     }
-    for name in db.list_keyspace_names() {
-        if !named.contains(&*name)
-            && let Ok(keyspace) = db.keyspace(&name, KeyspaceCreateOptions::default)
-        {
+    Ok((tables, counters))
+}
+
+/// Deletes keyspaces that no table names: a crash left them behind.
+fn delete_unnamed(
+    db: &Database,
+    meta: &Keyspace,
+    registry: &Registry,
+    tables: &Tables,
+    counters: CountersRecord,
+) {
+    let tablets = tables.values().flat_map(|table| &table.tablets);
+    let mut named: HashSet<String> =
+        tablets.flat_map(|tablet| &tablet.spaces).map(|space| space_name(space.id)).collect();
+    named.insert(META_KEYSPACE.to_owned());
+    let mut names = db.list_keyspace_names();
+    names.retain(|name| !named.contains(&**name));
+    if names.is_empty() {
+        return;
+    }
+    raw::skip_numbers(db);
+    let mut batch = db.batch().durability(Some(PersistMode::SyncData));
+    batch.insert(meta, meta::COUNTERS_KEY, meta::encode_counters(counters));
+    if batch.commit().is_err() {
+        // The next write says why.
+        return;
+    }
+    for name in names {
+        if let Ok(keyspace) = db.keyspace(&name, KeyspaceCreateOptions::default) {
             registry.forget(&name);
             let _ = db.delete_keyspace(keyspace);
         }
     }
-    Ok((tables, counters))
+}
+
+/// The files of the log.
+fn logs(data: &Path) -> Vec<PathBuf> {
+    let mut files = damage::entries(data);
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "jnl"));
+    files
+}
+
+/// Empties the log of the store at `path`, all of which must be in tables. The files stay: fjall finds its numbers only if there is one.
+pub(crate) fn empty_logs(path: &Path) -> Result<()> {
+    for log in logs(&path.join(DATA_FOLDER)) {
+        let emptied = File::options().write(true).open(&log).and_then(|file| {
+            file.set_len(0)?;
+            file.sync_all()
+        });
+        emptied.map_err(|error| error::of_io(&log, "emptying", error))?;
+    }
+    Ok(())
 }

@@ -15,6 +15,9 @@ pub struct Options {
     pub block_cache_bytes: u64,
     /// Bytes of writes that a new tablet collects in memory for each family before it writes a file.
     pub memtable_bytes: u64,
+    /// A store that is closed with a longer log writes its buffers to files and empties the log, so that the next opening need not
+    /// replay it.
+    pub log_bytes_kept: u64,
     /// Threads that write files and merge them, at least 1.
     pub worker_threads: usize,
     /// A tablet is cut in two when its files and buffers hold more than this.
@@ -32,6 +35,8 @@ impl Default for Options {
             clock: Arc::new(SystemClock),
             block_cache_bytes: 256 << 20,
             memtable_bytes: 16 << 20,
+            // Replaying this much takes about as long as writing the files.
+            log_bytes_kept: 4 << 20,
             worker_threads: 2,
             // Merging a whole tablet, which a collection does, takes about 20 s for this much.
             tablet_bytes_max: 1 << 30,
@@ -49,6 +54,7 @@ impl Options {
             clock,
             block_cache_bytes: 1 << 20,
             memtable_bytes: 4 << 10,
+            log_bytes_kept: 16 << 10,
             worker_threads: 1,
             tablet_bytes_max: 1 << 30,
             background_gc: false,

@@ -1,7 +1,7 @@
 //! The parts of fjall that its documentation hides, all in one place: they may change with any release, which is why its version is
 //! pinned exactly. Also the limits that keep its own waits from lasting for ever.
 
-use fjall::{AbstractTree, Database, Keyspace, PersistMode};
+use fjall::{AbstractTree, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use std::time::Duration;
 
 /// Whether the database still takes writes: after a failed write to its log it never does again.
@@ -22,6 +22,29 @@ pub(crate) fn is_behind(keyspace: &Keyspace) -> bool {
 /// Those of fjall; `Poisoned` if its workers have died.
 pub(crate) fn flush(db: &Database, keyspace: &Keyspace) -> fjall::Result<()> {
     keyspace.rotate_memtable()?;
+    wait_for_tables(db, keyspace)
+}
+
+/// Writes all memtables to tables, by all workers at once, and answers whether nothing was left in memory, so that the log holds
+/// nothing that the tables do not.
+///
+/// # Errors
+///
+/// Those of [`flush`].
+pub(crate) fn flush_all(db: &Database) -> fjall::Result<bool> {
+    let names = db.list_keyspace_names();
+    let keyspaces = names.iter().map(|name| db.keyspace(name, KeyspaceCreateOptions::default));
+    let keyspaces = keyspaces.collect::<fjall::Result<Vec<_>>>()?;
+    for keyspace in &keyspaces {
+        keyspace.rotate_memtable()?;
+    }
+    for keyspace in &keyspaces {
+        wait_for_tables(db, keyspace)?;
+    }
+    Ok(keyspaces.iter().all(|keyspace| keyspace.tree.active_memtable().is_empty()))
+}
+
+fn wait_for_tables(db: &Database, keyspace: &Keyspace) -> fjall::Result<()> {
     while keyspace.sealed_memtable_count() > 0 {
         if !takes_writes(db) {
             return Err(fjall::Error::Poisoned);
@@ -29,6 +52,16 @@ pub(crate) fn flush(db: &Database, keyspace: &Keyspace) -> fjall::Result<()> {
         std::thread::sleep(Duration::from_millis(1));
     }
     Ok(())
+}
+
+/// Numbers that a session gives to keyspaces between two of its commits, at most.
+const NUMBERS_SKIPPED: u64 = 1 << 20;
+
+/// Makes the database number on from far above the highest number that it recovered. It recovers it from the log and the tables, but
+/// not from its own record of keyspaces: a keyspace made under the id of a deleted one would then be as old as the deletion, or older, and
+/// be gone when the store is opened next.
+pub(crate) fn skip_numbers(db: &Database) {
+    db.supervisor.seqno.fetch_max(db.seqno() + NUMBERS_SKIPPED);
 }
 
 /// Merges all tables of a keyspace on this thread; the filter sees all pairs that are in tables. Others of the keyspace's compactions

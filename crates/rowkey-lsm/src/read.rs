@@ -1,6 +1,7 @@
 //! Reads: rows of a published state, lazily, tablet by tablet. Only the keyspaces of the wanted families are opened.
 
 use crate::damage;
+use crate::error;
 use crate::fragment::{Fragment, Mask};
 use crate::handle::Handle;
 use crate::key;
@@ -13,6 +14,7 @@ use rowkey_store::{Cell, ReadRequest, Result, Row, RowRange, RowStream, Snapshot
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// A table at one moment.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub(crate) struct LsmSnapshot {
 
 impl Snapshot for LsmSnapshot {
     fn read_rows(&self, request: &ReadRequest) -> Result<RowStream> {
+        // A closed store says so.
+        self.handle.published()?;
         let selector = Selector::new(
             &self.table.name,
             &self.table.config,
@@ -101,6 +105,11 @@ impl Iterator for Rows {
     type Item = Result<Row>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if self.left > 0 && self.handle.shared.closed.load(Ordering::Acquire) {
+            self.left = 0;
+            (self.part, self.parts) = (None, VecDeque::new());
+            return Some(Err(error::closed(&self.handle.shared.path)));
+        }
         while self.left > 0 {
             let Some(part) = &mut self.part else {
                 let (tablet, range) =

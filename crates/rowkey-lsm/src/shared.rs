@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// See the top of this file.
@@ -17,6 +18,8 @@ pub(crate) struct Shared {
     pub(crate) registry: Arc<Registry>,
     /// `None` once the store is closed: a published state holds keyspaces, and those hold fjall's lock.
     pub(crate) published: ArcSwapOption<Published>,
+    /// Set when the store is closed: reads look at it for each row.
+    pub(crate) closed: AtomicBool,
 }
 
 /// The file beside the log that holds the number of the last acknowledged group: what a log that lost its end cannot tell.

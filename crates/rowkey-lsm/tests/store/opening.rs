@@ -3,7 +3,7 @@
 use crate::{Random, folder};
 use bytes::Bytes;
 use rowkey_lsm::{LsmEngine, Options};
-use rowkey_store::{Engine, EngineExt as _, Error, ErrorKind, ManualClock, ReadRequest, RowRange};
+use rowkey_store::{DropScope, Engine, EngineExt as _, Error, ErrorKind, ManualClock, ReadRequest, RowRange};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,6 +51,84 @@ fn one_process_has_a_store_open_and_closing_gives_it_free() {
     assert_eq!(engine.sync().unwrap_err().kind(), ErrorKind::Unavailable);
     let again = LsmEngine::open(&path, options(false)).unwrap();
     assert_eq!(again.list_tables().unwrap(), ["t"]);
+}
+
+#[test]
+fn a_scan_that_is_held_past_closing_says_so() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    let engine = LsmEngine::open(&path, options(true)).unwrap();
+    engine.create("t", &[("f", "never")]).unwrap();
+    for row in [b"a", b"b", b"c"] {
+        engine.set_cells("t", row, &[("f", b"q", 0, b"")]).unwrap();
+    }
+    let request = ReadRequest { rows: RowRange::all().into(), ..ReadRequest::default() };
+    let snapshot = engine.snapshot("t").unwrap();
+    let mut scan = snapshot.read_rows(&request).unwrap();
+    scan.next().unwrap().unwrap();
+    engine.close();
+    let error = scan.next().unwrap().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert!(error.to_string().contains("is closed: open it again"), "{error}");
+    assert!(scan.next().is_none());
+    assert!(snapshot.read_rows(&request).is_err_and(|error| error.kind() == ErrorKind::Unavailable));
+    refused(&path, false, ErrorKind::Conflict, "drop its engine and what was read with it");
+    drop((scan, snapshot));
+    drop(LsmEngine::open(&path, options(false)).unwrap());
+}
+
+/// fjall takes the number of a keyspace that was deleted for a new one, and goes on numbering its own records from what its log holds: the
+/// new keyspace was then as old as the deletion, and gone when the store was opened next.
+#[test]
+fn tables_made_and_dropped_in_many_sessions_stay_what_they_are() {
+    for log_bytes_kept in [0, u64::MAX] {
+        let folder = folder();
+        let path = folder.path().join("store");
+        let open = || LsmEngine::open(&path, Options { log_bytes_kept, ..options(true) }).unwrap();
+        let families = [("f", "never"), ("g", "never"), ("h", "never")];
+        for round in 0..6 {
+            open().create("t", &families).unwrap();
+            if round % 2 == 1 {
+                open().set_cells("t", b"row", &[("f", b"q", round * 1000, b"")]).unwrap();
+            }
+            open().drop_table("t").unwrap();
+        }
+        open().create("t", &families).unwrap();
+        for number in 0..3 {
+            open().set_cells("t", b"row", &[("f", b"q", number * 1000, b"")]).unwrap();
+        }
+        let row = open().read_row("t", b"row").unwrap().unwrap();
+        assert_eq!(row.cells.iter().map(|cell| cell.timestamp_us).collect::<Vec<_>>(), [2000, 1000, 0]);
+    }
+}
+
+#[test]
+fn a_long_log_is_emptied_on_closing_and_a_short_one_is_kept() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    let open = || LsmEngine::open(&path, Options { log_bytes_kept: 8 << 10, ..options(true) }).unwrap();
+    let log_bytes = || -> u64 {
+        let logs = files(&path).into_iter().filter(|file| file.extension().is_some_and(|name| name == "jnl"));
+        logs.map(|log| log.metadata().unwrap().len()).sum()
+    };
+    open().create("t", &[("f", "never"), ("g", "never")]).unwrap();
+    for round in 0..10u8 {
+        let engine = open();
+        engine.set_cells("t", &[round, 0], &[("f", b"q", 0, b"short")]).unwrap();
+        drop(engine);
+        drop(open());
+        assert!(log_bytes() > 0);
+        let engine = open();
+        engine.set_cells("t", &[round, 1], &[("f", b"q", 0, &[7; 9 << 10])]).unwrap();
+        engine.drop_rows("t", &DropScope::Prefix(Bytes::copy_from_slice(&[round, 0]))).unwrap();
+        drop(engine);
+        assert_eq!(log_bytes(), 0);
+    }
+    let rows = read(&path).unwrap();
+    assert_eq!(
+        rows.iter().map(|row| row.key[..].to_vec()).collect::<Vec<_>>(),
+        (0..10).map(|round| vec![round, 1]).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -129,51 +207,91 @@ fn read(path: &Path) -> Result<Vec<rowkey_store::Row>, Error> {
     Ok(rows)
 }
 
+/// A store with rows in files and in the log, the same in size whatever the seed is.
+fn filled(path: &Path, seed: u32) {
+    let engine = LsmEngine::open(path, options(true)).unwrap();
+    engine.create("t", &[("f", "never")]).unwrap();
+    let write = |numbers: std::ops::Range<u32>| {
+        for number in numbers {
+            let value = Bytes::from((10_000 + seed * 1_000 + number).to_string().repeat(20));
+            engine.set_cells("t", format!("{number:05}").as_bytes(), &[("f", b"q", 0, &value)]).unwrap();
+        }
+    };
+    write(0..300);
+    engine.compact("t").unwrap();
+    write(300..310);
+}
+
+/// What can happen to a file.
+#[derive(Debug, Clone, Copy)]
+enum Harm {
+    Halved,
+    Emptied,
+    Zeroed,
+    Deleted,
+    /// The file of the same name of another store.
+    Swapped,
+    BitFlipped,
+}
+
+fn harm(target: &Path, other: &Path, harm: Harm, random: &mut Random) {
+    let mut bytes = fs::read(target).unwrap();
+    let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    match harm {
+        Harm::Halved => bytes.truncate(used / 2),
+        Harm::Emptied => bytes.clear(),
+        Harm::Zeroed => bytes[..used].fill(0),
+        Harm::Deleted => return fs::remove_file(target).unwrap(),
+        Harm::Swapped => bytes = fs::read(other).unwrap_or_default(),
+        Harm::BitFlipped if used > 0 => {
+            bytes[usize::try_from(random.below(used as u64)).unwrap()] ^= 1 << random.below(8);
+        }
+        Harm::BitFlipped => {}
+    }
+    fs::write(target, bytes).unwrap();
+}
+
 #[test]
 fn damage_is_reported_and_never_read_as_data() {
+    use Harm::{BitFlipped, Deleted, Emptied, Halved, Swapped, Zeroed};
     let folder = folder();
-    let path = folder.path().join("store");
-    let engine = LsmEngine::open(&path, options(true)).unwrap();
-    engine.create("t", &[("f", "never")]).unwrap();
-    for number in 0..300u32 {
-        let value = Bytes::from(number.to_string().repeat(20));
-        engine.set_cells("t", format!("{number:05}").as_bytes(), &[("f", b"q", 0, &value)]).unwrap();
-    }
-    engine.compact("t").unwrap();
-    drop(engine);
+    let (path, other) = (folder.path().join("store"), folder.path().join("other"));
+    filled(&path, 1);
+    filled(&other, 2);
     let whole = read(&path).unwrap();
     let mut random = Random(4);
     let mut reported = 0;
     for file in files(&path) {
-        for change in 0..6 {
+        for change in
+            [Halved, Emptied, Zeroed, Deleted, Swapped, BitFlipped, BitFlipped, BitFlipped, BitFlipped]
+        {
             let trial = folder.path().join("trial");
             copy(&path, &trial);
-            let target = trial.join(file.strip_prefix(&path).unwrap());
-            let mut bytes = fs::read(&target).unwrap();
-            let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1) as u64;
-            match change {
-                0 => bytes.truncate(usize::try_from(used / 2).unwrap()),
-                1 => bytes.clear(),
-                _ if used > 0 => bytes[usize::try_from(random.below(used)).unwrap()] ^= 1 << random.below(8),
-                _ => {}
-            }
-            fs::write(&target, bytes).unwrap();
-            let name = target.strip_prefix(&trial).unwrap().display().to_string();
+            let name = file.strip_prefix(&path).unwrap();
+            let target = trial.join(name);
+            harm(&target, &other.join(name), change, &mut random);
+            let name = name.display().to_string();
             match read(&trial) {
                 Err(error) => {
                     let expected = [ErrorKind::Corrupt, ErrorKind::Unavailable, ErrorKind::NotFound];
-                    assert!(expected.contains(&error.kind()), "{name}, change {change}: {error}");
+                    assert!(expected.contains(&error.kind()), "{name}, {change:?}: {error}");
                     assert!(error.to_string().contains(&trial.display().to_string()), "{error}");
                     if name.contains("/tables/") {
-                        assert!(error.to_string().contains(&name), "{name}, change {change}: {error}");
+                        // A table that is missing is known by its keyspace only.
+                        let missing = name.split_once("/tables/").unwrap().0;
+                        let name = if matches!(change, Deleted) { missing } else { &name };
+                        assert!(error.to_string().contains(name), "{name}, {change:?}: {error}");
                     }
                     reported += 1;
                 }
+                // A whole table or log of another store is not told from the store's own, see `docs/formats/store.md`.
+                Ok(_)
+                    if matches!(change, Swapped) && (name.contains("/tables/") || name.contains(".jnl")) => {}
                 // Damage that nothing depends on, or an older state of the log.
-                Ok(rows) => assert!(rows.iter().all(|row| whole.contains(row)), "{name}, change {change}"),
+                Ok(rows) => assert!(rows.iter().all(|row| whole.contains(row)), "{name}, {change:?}"),
             }
             fs::remove_dir_all(&trial).unwrap();
         }
     }
-    assert!(reported > 10, "{reported}");
+    assert!(reported > 50, "{reported}");
 }
