@@ -9,9 +9,10 @@ use crate::error;
 use crate::info;
 use crate::key;
 use crate::meta::{self, TableRecord};
+use crate::raw;
 use crate::state::{Counters, Shard, Space, Table, Tablet, space_name};
 use bytes::Bytes;
-use fjall::{KeyspaceCreateOptions, Readable as _};
+use fjall::Readable as _;
 use rowkey_store::tablet::{WeightSample, choose_split};
 use rowkey_store::{
     DropScope, Error, ErrorKind, FamilyChange, GcRule, Result, RowKey, RowRange, TableConfig, check,
@@ -236,11 +237,9 @@ impl Committer {
         let policy = self.shared.registry.policy(&name);
         policy.rule.store(rule.cloned().map(Arc::new));
         policy.set_settled(settled);
-        let memtable_bytes = self.shared.options.memtable_bytes;
-        let options = || KeyspaceCreateOptions::default().max_memtable_size(memtable_bytes);
         let keyspace = self
             .db
-            .keyspace(&name, options)
+            .keyspace(&name, raw::new_keyspace)
             .map_err(|error| error::of_fjall(&self.shared.path, "making files in", error, None))?;
         Ok(Space { id, keyspace, policy })
     }

@@ -24,6 +24,9 @@ use std::sync::mpsc::{Receiver, SyncSender};
 /// Bytes of keys and values from which on a group is committed, whoever waits.
 pub(crate) const GROUP_BYTES_MAX: u64 = 8 << 20;
 
+/// Bytes of records in memory from which on they are written to a file.
+const META_MEMTABLE_BYTES: u64 = 1 << 20;
+
 /// Where an answer goes. Nobody may be there any more.
 pub(crate) type Reply<T> = SyncSender<Result<T>>;
 
@@ -258,7 +261,11 @@ impl Committer {
         self.counters.group += 1;
         let mode = if sync { PersistMode::SyncData } else { PersistMode::Buffer };
         let mut batch = self.db.batch().durability(Some(mode));
+        let mut touched: Vec<Keyspace> = Vec::new();
         for (keyspace, key, value) in pairs {
+            if !touched.iter().any(|other| other.id() == keyspace.id()) {
+                touched.push(keyspace.clone());
+            }
             match value {
                 Some(value) => batch.insert(&keyspace, key, value),
                 None => batch.remove(&keyspace, key),
@@ -278,6 +285,11 @@ impl Committer {
             self.side.note(self.counters.group);
         }
         self.publish();
+        for keyspace in touched {
+            // What keeps it from being sealed keeps the next group from being committed, which says so.
+            let _ = raw::seal_if_full(&keyspace, self.shared.options.memtable_bytes);
+        }
+        let _ = raw::seal_if_full(&self.meta, META_MEMTABLE_BYTES);
         Ok(())
     }
 

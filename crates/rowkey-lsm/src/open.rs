@@ -70,9 +70,7 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Opened> {
     let registry = Arc::new(Registry::default());
     let db = open_fjall(path, &data, options, &registry)?;
     let failed = |error| error::of_fjall(path, "opening", error, None);
-    let meta = db
-        .keyspace(META_KEYSPACE, || KeyspaceCreateOptions::default().max_memtable_size(1 << 20))
-        .map_err(failed)?;
+    let meta = db.keyspace(META_KEYSPACE, raw::new_keyspace).map_err(failed)?;
     if is_new {
         write_format(path).map_err(|error| error::of_io(path, "making", error))?;
     }

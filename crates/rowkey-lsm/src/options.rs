@@ -13,7 +13,7 @@ pub struct Options {
     pub clock: Arc<dyn Clock>,
     /// Bytes of blocks that are kept in memory for reads, for all tables.
     pub block_cache_bytes: u64,
-    /// Bytes of writes that a new tablet collects in memory for each family before it writes a file.
+    /// Bytes of writes that a tablet collects in memory for each family before it writes a file.
     pub memtable_bytes: u64,
     /// A store that is closed with a longer log writes its buffers to files and empties the log, so that the next opening need not
     /// replay it.

@@ -25,6 +25,23 @@ pub(crate) fn flush(db: &Database, keyspace: &Keyspace) -> fjall::Result<()> {
     wait_for_tables(db, keyspace)
 }
 
+/// Options of a new keyspace. fjall never asks its workers to seal its memtable, see [`seal_if_full`].
+pub(crate) fn new_keyspace() -> KeyspaceCreateOptions {
+    KeyspaceCreateOptions::default().max_memtable_size(u64::MAX)
+}
+
+/// Seals the memtable if it holds more than this, and has it written to a table.
+///
+/// fjall asks its workers to do that, once for each batch that finds the memtable full. While they merge files its queue of 1,000
+/// messages fills with that, and then each of them seals a memtable and waits for a place in the queue that they alone empty: for ever.
+/// So the committer does it, and the workers never wait for themselves.
+pub(crate) fn seal_if_full(keyspace: &Keyspace, bytes_max: u64) -> fjall::Result<()> {
+    if keyspace.tree.active_memtable().size() > bytes_max {
+        keyspace.rotate_memtable()?;
+    }
+    Ok(())
+}
+
 /// Writes all memtables to tables, by all workers at once, and answers whether nothing was left in memory, so that the log holds
 /// nothing that the tables do not.
 ///

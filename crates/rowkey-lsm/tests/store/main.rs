@@ -4,6 +4,7 @@
 
 mod backup;
 mod basic;
+mod busy;
 mod conformance;
 mod crash;
 mod garbage;
