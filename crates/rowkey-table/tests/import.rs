@@ -279,6 +279,39 @@ fn what_would_be_written_over_in_one_row_is_refused() {
     check(&["z=a:v"], &[], "{\"kind\":\"van\",\"unit\":1,\"x\":\"{\\\"x\\\":1}\"}\n", "");
 }
 
+/// A pipe that breaks, or that Ctrl-C ends: what it brought is good.
+#[test]
+fn what_was_read_before_the_input_failed_is_written() {
+    struct Breaks(Vec<&'static [u8]>);
+    impl std::io::Read for Breaks {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            if self.0.is_empty() {
+                return Err(std::io::Error::other("it broke"));
+            }
+            let bytes = self.0.remove(0);
+            buffer[..bytes.len()].copy_from_slice(bytes);
+            Ok(bytes.len())
+        }
+    }
+    for (format, pieces) in [
+        (CSV, [&b"kind,unit,v\nva"[..], b"n,1,2\nvan,2", b",3\nvan,3,4"]),
+        (
+            InputFormat::JsonLines,
+            [b"{\"kind\":\"van\",\"unit\":1,", b"\"v\":2}\n", b"{\"kind\":\"van\",\"unit\":2,\"v\":3}\n{"],
+        ),
+    ] {
+        let table = table(fleet());
+        let (mapping, hooks) = (Mapping::default(), ImportHooks::default());
+        let error = table.import(Breaks(pieces.to_vec()), format, &mapping, &ImportOptions::default(), hooks);
+        let error = error.unwrap_err().to_string();
+        assert!(
+            error.contains("it broke") && error.contains("of which 2 are known to be written"),
+            "{error}"
+        );
+        assert_eq!(cells(&table), ["#van#001 a:v+0 2", "#van#002 a:v+0 3"]);
+    }
+}
+
 /// It was counted as an earlier record of its key, and the good one was rejected for that: neither was written.
 #[test]
 fn a_record_that_the_engine_refuses_makes_no_later_one_a_duplicate() {

@@ -6,6 +6,8 @@ use std::io::{self, Cursor, Read};
 
 /// Bytes looked at to tell text from something else.
 const PEEK_BYTES: usize = 1024;
+/// Bytes waited for: more than any mark of a kind of file has. A pipe may be long in bringing more.
+const PEEK_BYTES_MIN: usize = 16;
 
 /// A record longer than this is taken for a quote that is never closed, 64 MiB.
 pub(crate) const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -28,8 +30,17 @@ pub fn open_text<'r>(mut reader: impl Read + 'r) -> Result<Box<dyn Read + 'r>> {
 }
 
 fn peek(reader: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut start = Vec::with_capacity(PEEK_BYTES);
-    reader.take(PEEK_BYTES as u64).read_to_end(&mut start)?;
+    let mut start = vec![0; PEEK_BYTES];
+    let mut length = 0;
+    while length < PEEK_BYTES_MIN {
+        match reader.read(&mut start[length..]) {
+            Ok(0) => break,
+            Ok(more) => length += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    start.truncate(length);
     Ok(start)
 }
 
