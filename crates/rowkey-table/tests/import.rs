@@ -222,6 +222,22 @@ fn a_rule_that_keeps_one_version_is_warned_of() {
     assert!(report.warnings[0].contains("family `a` keeps one version"), "{:?}", report.warnings);
 }
 
+/// Counters have zero bytes, and an import of them was taken for a binary file.
+#[test]
+fn any_bytes_of_values_come_back_from_csv() {
+    let table = table(fleet());
+    let mut mapping = Mapping::default();
+    mapping.integers.insert("a:v".to_owned());
+    let options = ImportOptions::default();
+    import_with(&table, b"kind,unit,a:v\nvan,1,2570\nvan,2,-1\n", CSV, &mapping, &options).unwrap();
+    let format = ExportFormat::Csv { delimiter: b',', columns: None };
+    let text = export(&table, &format);
+    assert_eq!(text, b"kind,unit,a:v\nvan,1,\"\0\0\0\0\0\0\n\n\"\nvan,2,\xff\xff\xff\xff\xff\xff\xff\xff\n");
+    let other = self::table(fleet());
+    import_with(&other, &text, CSV, &Mapping::default(), &options).unwrap();
+    assert_eq!(cells(&other), cells(&table));
+}
+
 /// A quote without an end made a field of all that follows it: the counts added up, and the rows were gone.
 #[test]
 fn a_quote_that_is_never_closed_does_not_swallow_the_rest() {
@@ -379,6 +395,7 @@ fn wrong_files_are_refused_with_what_to_do() {
     check(b"kind,unit\nvan,1\n", "no column is left for a cell");
     check(b"kind,unit,unit,v\n", "two columns `unit`");
     check(b"k\xff,unit\n", "not UTF-8 in column 1");
+    check(b"{\"kind\":\"van\",\"unit\":1}\n", "looks like JSON lines");
     let error =
         table.import(&b"{}"[..], CSV, &Mapping::default(), &ImportOptions::default(), ImportHooks::default());
     assert!(error.unwrap_err().to_string().contains("key field `kind` has no column"));

@@ -40,9 +40,10 @@ pub enum InputFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnDuplicate {
     /// Both are kept as versions: the later one gets the next free cell timestamp, one granule (1 ms or 1 us) further.
+    /// Cells of our own JSON export have times of their own and keep them; of two cells of one time the later one is left.
     #[default]
     KeepVersions,
-    /// The last record of the input wins; the cells of the earlier ones are deleted.
+    /// The last record of the input wins; the cells of the earlier ones are deleted. A line of our own JSON export replaces the row.
     Overwrite,
     /// The first record wins; later ones are rejected.
     Reject,

@@ -118,6 +118,10 @@ impl<R: Read> CsvRecords<R> {
                 "the input is empty: expected a header line with the names of the columns",
             ));
         }
+        if header.get(0).is_some_and(|name| name.starts_with(b"{\"")) {
+            let message = "the input looks like JSON lines, not like CSV; say that it is, or name it so that it ends in .jsonl";
+            return Err(Error::data(message));
+        }
         let mut names = Vec::with_capacity(header.len());
         for (at, name) in header.iter().enumerate() {
             let name = std::str::from_utf8(name).map_err(|_| {
