@@ -1,7 +1,7 @@
 //! Ctrl-C: the first one asks the command to finish its batch and report; the second one ends the process at once.
 //! A command that waits for its stdin hears of it too.
 
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -90,6 +90,33 @@ impl Read for Interruptible {
     }
 }
 
+/// Output that fails once Ctrl-C was pressed: ends work that asks nobody while it runs.
+#[derive(Debug)]
+pub(crate) struct InterruptibleWrite<W> {
+    output: W,
+    interrupt: Interrupt,
+}
+
+impl<W: Write> InterruptibleWrite<W> {
+    /// Writes to `output`.
+    pub(crate) fn new(output: W, interrupt: Interrupt) -> Self {
+        Self { output, interrupt }
+    }
+}
+
+impl<W: Write> Write for InterruptibleWrite<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.interrupt.is_set() {
+            return Err(io::Error::other("interrupted"));
+        }
+        self.output.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +144,16 @@ mod tests {
         let mut read = Vec::new();
         assert!(input.read_to_end(&mut read).unwrap_err().to_string().contains("interrupted"));
         assert_eq!(read, b"a,b");
+    }
+
+    #[test]
+    fn output_fails_after_ctrl_c() {
+        let interrupt = Interrupt::default();
+        let mut out = InterruptibleWrite::new(Vec::new(), interrupt.clone());
+        out.write_all(b"a").unwrap();
+        interrupt.0.store(true, Ordering::Relaxed);
+        assert!(out.write_all(b"b").is_err());
+        assert_eq!(out.output, b"a");
     }
 
     #[test]

@@ -74,8 +74,8 @@ impl KeyedTable {
             return Err(Error::new(
                 ErrorKind::Conflict,
                 format!(
-                    "table `{}` has {} rows of this key, among them `{}` and `{}`: its random salt chose several buckets; read \
-                     all of them",
+                    "table `{}` has {} rows of this key, among them `{}` and `{}`: its random salt chose several buckets; a \
+                     scan of the key reads all of them",
                     self.name(),
                     rows.len(),
                     row::named(&first.key),

@@ -3,6 +3,7 @@
 use crate::command::schema::warn_all;
 use crate::command::splits::{self, CutArgs};
 use crate::exit::{Exit, Failure};
+use crate::interrupt::{Interrupt, InterruptibleWrite};
 use crate::json::{self, Object};
 use crate::output::Format;
 use crate::records::{self, Datum, left, right};
@@ -130,6 +131,11 @@ fn create(file: &Path, cuts: &CutArgs, session: &mut Session) -> Result<Exit> {
         return Err(Failure::bad_data("the table was not created: see what is wrong with its split points"));
     }
     warn_all(codec.schema(), session);
+    if codec.schema().families.is_empty() {
+        session.warn(
+            "the schema declares no family, so the table can hold no cell: add one under [families], then `rowkey table update`",
+        );
+    }
     let tablets = cuts.points.len() + 1;
     let engine = store::open(session, Access::Create)?;
     let splits = cuts.points.into_iter().map(StoredKey).collect();
@@ -326,7 +332,16 @@ fn backup(name: &str, file: &Path, session: &mut Session) -> Result<Exit> {
     if file.exists() {
         return Err(Failure::usage(format!("{shown} exists already; name a new file")));
     }
-    new_file::write(file, |mut out| Ok(engine.backup(name, &mut out)?))?;
+    let interrupt = Interrupt::watch()?;
+    let written = new_file::write(file, |out| {
+        let mut out = InterruptibleWrite::new(out, interrupt.clone());
+        Ok(engine.backup(name, &mut out)?)
+    });
+    if written.is_err() && interrupt.is_set() {
+        session.note(&format!("interrupted: there is no backup in {shown}"));
+        return Ok(Exit::Interrupted);
+    }
+    written?;
     let written = std::fs::metadata(file)?.len();
     session.note(&format!("table `{name}` is in {shown}, {}", text::size(written)));
     Ok(Exit::Done)
