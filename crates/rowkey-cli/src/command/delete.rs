@@ -12,8 +12,8 @@ use rowkey_store::{Durability, Mutation};
 /// Arguments of `rowkey delete`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  rowkey delete telemetry vehicle=4092 time=2026-09-15T08:30:00Z
-  rowkey delete telemetry vehicle=4092 time=2026-09-15T08:30:00Z --column metrics:speed
+  rowkey delete telemetry vehicle=42707 time=2026-09-15T08:32:00Z
+  rowkey delete telemetry vehicle=42707 time=2026-09-15T08:32:00Z --column metrics:speed
 
 Deleting what is not there is no error.")]
 pub(crate) struct DeleteArgs {

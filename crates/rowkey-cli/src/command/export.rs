@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   rowkey export telemetry --format csv > telemetry.csv
-  rowkey export telemetry --where 'vehicle = 4092' --format json -o truck.jsonl
+  rowkey export telemetry --where 'vehicle = 42707' --format json -o truck.jsonl
 
 JSON lines hold everything: keys, all versions of all cells with their times; `rowkey import` makes the same rows of them. CSV has the \
 newest version of each column, with the bytes of its values as they are (`rowkey scan --format csv` writes \\xNN for those that are no \

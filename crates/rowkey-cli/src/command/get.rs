@@ -12,8 +12,8 @@ use rowkey_table::GetOptions;
 /// Arguments of `rowkey get`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  rowkey get telemetry vehicle=4092 time=2026-09-15T08:30:00Z
-  rowkey get telemetry vehicle=4092 time=2026-09-15T08:30:00Z --versions all
+  rowkey get telemetry vehicle=42707 time=2026-09-15T08:32:00Z
+  rowkey get telemetry vehicle=42707 time=2026-09-15T08:32:00Z --versions all
 
 Exit 1 if there is no such row.")]
 pub(crate) struct GetArgs {

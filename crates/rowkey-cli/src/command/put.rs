@@ -13,7 +13,7 @@ use rowkey_store::{Durability, Mutation, Timestamp};
 /// Arguments of `rowkey put`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
-  rowkey put telemetry vehicle=4092 time=2026-09-15 --set metrics:speed=81 --set metrics:fuel=0.53
+  rowkey put telemetry vehicle=42707 time=2026-09-15 --set metrics:speed=81 --set metrics:fuel=0.53
 
 The cells of one call are written together or not at all, and are on disk when the command ends. Bytes are written as \\xNN, a \
 backslash as \\\\.")]

@@ -18,8 +18,8 @@ use std::io::Write as _;
 /// Arguments of `rowkey scan`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  rowkey scan telemetry --where 'vehicle = 4092 and time >= 2026-09-15' --limit 10 --reverse
-  rowkey scan telemetry --where 'vehicle in (17, 4092)' --columns metrics:speed,specs
+  rowkey scan telemetry --where 'vehicle = 42707 and time >= 2026-09-15' --limit 10 --reverse
+  rowkey scan telemetry --where 'vehicle in (14, 42707)' --columns metrics:speed
   rowkey scan telemetry --full-scan --format json > rows.jsonl
 
 Conditions compare fields of the key: = < <= > >= in prefix, joined by `and`. Values with blanks or signs go into quotes. Times \
