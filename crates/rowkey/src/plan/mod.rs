@@ -120,11 +120,15 @@ pub fn plan(codec: &Codec, query: &Query) -> Result<Plan> {
     }
     let groups = groups::groups(codec, &choices);
     let levels = choice::levels(codec, &choices.fields, &groups);
-    let is_full_scan = levels == 0 && !groups.is_pruned;
-    if is_full_scan && !query.full_scan {
+    let is_unbound = levels == 0 && !groups.is_pruned;
+    if is_unbound && !query.full_scan {
         return Err(full_scan_error(codec, &choices, &groups));
     }
-    let buckets = bucket_plans(codec, query, &choices, levels, &groups)?;
+    let (buckets, is_all) = bucket_plans(codec, query, &choices, levels, &groups)?;
+    let is_full_scan = is_unbound || is_all && !groups.is_pruned;
+    if is_full_scan && !query.full_scan {
+        return Err(wide_scan_error(codec, &choices));
+    }
     let residual = Residual::new(codec, query, &choices, levels);
     let ranges = buckets.iter().map(|bucket| bucket.ranges.len()).sum();
     let cost = Cost {
@@ -159,20 +163,23 @@ fn empty(codec: &Codec, query: &Query, text: String, notes: Vec<String>) -> Plan
     }
 }
 
+/// The plans of the buckets, and whether they are all of every bucket: then the conditions exclude nothing.
 fn bucket_plans(
     codec: &Codec,
     query: &Query,
     choices: &Choices,
     levels: usize,
     groups: &Groups,
-) -> Result<Vec<BucketPlan>> {
+) -> Result<(Vec<BucketPlan>, bool)> {
     if groups.is_hash_unknown {
         let after = query.after.as_ref().map(|after| stored_after(codec, after)).transpose()?;
         let ranges = clip(vec![KeyRange::all()], after.as_deref(), query.reversed, false);
-        return Ok(vec![BucketPlan { bucket: None, salt: Vec::new(), ranges }]);
+        return Ok((vec![BucketPlan { bucket: None, salt: Vec::new(), ranges }], true));
     }
     let salt_of = codec.schema().salt.as_ref().map_or(&[][..], |salt| &salt.of);
     let walk = expand::Walk { codec, choices, levels, salt_of };
+    let whole = expand::Walk { codec, choices, levels: 0, salt_of }.ranges(None)?;
+    let mut is_all = true;
     let mut common = None;
     let mut total = 0;
     let mut plans = Vec::with_capacity(groups.list.len());
@@ -188,6 +195,7 @@ fn bucket_plans(
         if total > RANGES_MAX {
             return Err(walk.too_many(groups.list.len()));
         }
+        is_all &= ranges == whole;
         let after = query.after.as_ref().map(|after| after.key.as_bytes());
         let is_tie_ahead = is_tie_ahead(codec, query, group);
         let mut ranges = clip(ranges, after, query.reversed, is_tie_ahead);
@@ -199,7 +207,7 @@ fn bucket_plans(
         }
         plans.push(BucketPlan { bucket: group.bucket, salt: group.salt.clone(), ranges });
     }
-    Ok(plans)
+    Ok((plans, is_all))
 }
 
 /// Whether a row of this group with the very key of the last row is still to come: possible under a random salt alone.
@@ -282,6 +290,17 @@ fn full_scan_error(codec: &Codec, choices: &Choices, groups: &Groups) -> Error {
     };
     Error::query(format!(
         "this query would read the whole table: {what}; {advice}, or ask for a full scan by name"
+    ))
+}
+
+/// For conditions that every key meets, as `>= 0` of an unsigned number.
+fn wide_scan_error(codec: &Codec, choices: &Choices) -> Error {
+    let names = codec.schema().fields.iter().map(|field| field.name.as_str()).zip(&choices.fields);
+    let first = names.filter(|(_, choice)| choice.set.is_some()).map(|(name, _)| name).next();
+    let first = first.unwrap_or(&codec.schema().fields[0].name);
+    Error::query(format!(
+        "this query would read the whole table: what it says of `{first}` holds for every key; bind `{first}` to a narrower range, or \
+         ask for a full scan by name"
     ))
 }
 

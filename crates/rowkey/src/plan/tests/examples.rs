@@ -180,6 +180,21 @@ fn going_on_after_a_key_starts_right_behind_it() {
 
 #[test]
 fn a_full_scan_is_asked_for_by_name() {
+    // Conditions that every key meets are no bounds, whatever they look like.
+    let numbers = codec(
+        "version = 1\ntable = \"t\"\n[key]\nlayout = \"{salt}#{n}#{m}\"\n[key.salt]\nof = [\"m\"]\nbuckets = 4\n[key.fields]\n\
+         n = { type = \"uint\", digits = 5 }\nm = { type = \"uint\", digits = 5 }\n",
+    );
+    let shown = refused(&numbers, "n >= 0");
+    assert!(
+        shown.contains("what it says of `n` holds for every key; bind `n` to a narrower range"),
+        "{shown}"
+    );
+    assert!(refused(&numbers, "n < 100000 and m > 7").contains("`n` holds for every key"));
+    assert!(!planned(&numbers, "n >= 1").is_full_scan);
+    assert!(!planned(&numbers, "n >= 0 and m = 5").is_full_scan);
+    let wanted = plan(&numbers, &Query::parse(&numbers, "n >= 0").unwrap().full_scan()).unwrap();
+    assert!(wanted.is_full_scan);
     let codec = unsalted();
     let error = refused(&codec, "vehicle = 7");
     assert!(error.contains("it binds `vehicle`, but `region` stands before it in the key"), "{error}");
