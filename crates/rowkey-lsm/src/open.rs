@@ -123,7 +123,11 @@ fn look_at(path: &Path, create: bool) -> Result<bool> {
         }
         Err(error) => return Err(error::of_io(path, "opening", error)),
     };
-    let is_foreign = |name: &std::ffi::OsStr| name != LOCK_FILE && name != DATA_FOLDER && name != SIDE_FILE;
+    if path.join(SIDE_FILE).exists() {
+        // It is made behind the file of the format: this was a store, and must not be made anew over what it holds.
+        return Err(missing_file(&path.join(FORMAT_FILE)));
+    }
+    let is_foreign = |name: &std::ffi::OsStr| name != LOCK_FILE && name != DATA_FOLDER;
     for entry in entries {
         let entry = entry.map_err(|error| error::of_io(path, "opening", error))?;
         if is_foreign(&entry.file_name()) {

@@ -148,7 +148,22 @@ fn a_store_that_was_being_made_is_made_again() {
     let path = folder.path().join("store");
     drop(LsmEngine::open(&path, options(true)).unwrap());
     fs::remove_file(path.join("ROWKEY-STORE")).unwrap();
+    fs::remove_file(path.join("ACKNOWLEDGED")).unwrap();
     drop(LsmEngine::open(&path, options(true)).unwrap());
+}
+
+/// The folder was taken for a store that was being made, and all of its data was removed.
+#[test]
+fn a_store_without_its_format_is_not_made_anew_over_its_data() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    filled(&path, 1);
+    let format = fs::read(path.join("ROWKEY-STORE")).unwrap();
+    fs::remove_file(path.join("ROWKEY-STORE")).unwrap();
+    refused(&path, true, ErrorKind::Corrupt, "ROWKEY-STORE is missing");
+    refused(&path, false, ErrorKind::Corrupt, "ROWKEY-STORE is missing");
+    fs::write(path.join("ROWKEY-STORE"), format).unwrap();
+    assert_eq!(read(&path).unwrap().len(), 310);
 }
 
 #[test]
@@ -205,6 +220,31 @@ fn read(path: &Path) -> Result<Vec<rowkey_store::Row>, Error> {
         rows.extend(engine.read_all(&table, &request)?);
     }
     Ok(rows)
+}
+
+/// The files of tables that the lost log had named were deleted as leftovers of a crash.
+#[test]
+fn files_stay_when_the_log_that_names_them_is_lost() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    let open = || LsmEngine::open(&path, Options { log_bytes_kept: u64::MAX, ..options(true) }).unwrap();
+    let engine = open();
+    engine.create("t", &[("f", "never")]).unwrap();
+    engine.set_cells("t", b"r", &[("f", b"q", 0, b"value")]).unwrap();
+    engine.compact("t").unwrap();
+    drop(engine);
+    let log = path.join("data/0.jnl");
+    let bytes = fs::read(&log).unwrap();
+    fs::write(&log, b"").unwrap();
+    for _ in 0..2 {
+        let engine = open();
+        assert!(engine.warnings()[0].contains("the last writes are lost"), "{:?}", engine.warnings());
+        assert!(engine.list_tables().unwrap().is_empty());
+    }
+    fs::write(&log, bytes).unwrap();
+    let engine = open();
+    assert!(engine.warnings().is_empty());
+    assert_eq!(engine.read_row("t", b"r").unwrap().unwrap().cells[0].value, "value");
 }
 
 /// A store with rows in files and in the log, the same in size whatever the seed is.
