@@ -69,7 +69,8 @@ impl Codec {
     }
 
     /// Replaces the content of `out` by the stored key of `values`, one for each field. Allocates nothing once `out` is large enough,
-    /// unless a domain has to be brought into lower case or ASCII.
+    /// unless a domain has to be brought into lower case or ASCII, the salt is a hash prefix or that of `CockroachDB`, or it hashes fields that
+    /// stand apart and are longer than 256 bytes.
     ///
     /// # Errors
     ///

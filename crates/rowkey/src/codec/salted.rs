@@ -5,7 +5,9 @@ use super::{Codec, Inner};
 use crate::salt::SaltPlan;
 use crate::schema::{Hash, SaltSource};
 use crate::{Error, Result, Value};
-use std::borrow::Cow;
+
+/// Hash inputs of several runs are put together on the stack up to this number of bytes.
+const INPUT_ON_STACK: usize = 256;
 
 /// Where the hashed runs of fields are in a key.
 #[derive(Default)]
@@ -47,14 +49,30 @@ impl Marks {
         }
     }
 
-    /// The hash input, as one slice of the key where it is one.
+    /// Hands on the hash input: as a slice of the key where it is one, else put together on the stack, if it is not too long.
     #[inline]
-    fn input<'k>(&self, salt: &SaltPlan, key: &'k [u8]) -> Cow<'k, [u8]> {
-        match &self.runs[..self.count] {
-            [] => Cow::Borrowed(&key[salt.width..]),
-            [(start, end)] => Cow::Borrowed(&key[*start..*end]),
-            runs => Cow::Owned(runs.iter().flat_map(|&(start, end)| &key[start..end]).copied().collect()),
+    fn with_input<T>(&self, salt: &SaltPlan, key: &[u8], hash: impl FnOnce(&[u8]) -> T) -> T {
+        let runs = match &self.runs[..self.count] {
+            [] => return hash(&key[salt.width..]),
+            [(start, end)] => return hash(&key[*start..*end]),
+            runs => runs,
+        };
+        let length = runs.iter().map(|(start, end)| end - start).sum();
+        let mut on_stack = [0; INPUT_ON_STACK];
+        let mut on_heap = Vec::new();
+        let input = match on_stack.get_mut(..length) {
+            Some(input) => input,
+            None => {
+                on_heap.resize(length, 0);
+                on_heap.as_mut_slice()
+            }
+        };
+        let mut at = 0;
+        for &(start, end) in runs {
+            input[at..at + (end - start)].copy_from_slice(&key[start..end]);
+            at += end - start;
         }
+        hash(input)
     }
 }
 
@@ -201,12 +219,12 @@ impl Codec {
             }
             SaltSource::HashPrefix { .. } => {
                 let mut prefix = Vec::with_capacity(salt.width);
-                salt.push_hash_prefix(&marks.input(salt, out), &mut prefix)?;
+                marks.with_input(salt, out, |input| salt.push_hash_prefix(input, &mut prefix))?;
                 out[..salt.width].copy_from_slice(&prefix);
                 return Ok(());
             }
             SaltSource::Modulo | SaltSource::Hash(Hash::CockroachDb) => self.bucket_of_all(salt, values)?,
-            SaltSource::Hash(_) => salt.bucket_of_input(&marks.input(salt, out))?,
+            SaltSource::Hash(_) => marks.with_input(salt, out, |input| salt.bucket_of_input(input))?,
         };
         salt.write(bucket, &mut out[..salt.width]);
         Ok(())
@@ -230,13 +248,17 @@ impl Codec {
             SaltSource::Random => return salt.read(stored).map(drop),
             SaltSource::HashPrefix { .. } => {
                 let mut prefix = Vec::with_capacity(salt.width);
-                salt.push_hash_prefix(&marks.input(salt, key), &mut prefix).map_err(foreign)?;
+                marks
+                    .with_input(salt, key, |input| salt.push_hash_prefix(input, &mut prefix))
+                    .map_err(foreign)?;
                 return if prefix == stored { Ok(()) } else { Err(wrong_salt(stored, &prefix)) };
             }
             SaltSource::Modulo | SaltSource::Hash(Hash::CockroachDb) => {
                 self.bucket_of_all(salt, values).map_err(foreign)?
             }
-            SaltSource::Hash(_) => salt.bucket_of_input(&marks.input(salt, key)).map_err(foreign)?,
+            SaltSource::Hash(_) => {
+                marks.with_input(salt, key, |input| salt.bucket_of_input(input)).map_err(foreign)?
+            }
         };
         if salt.read(stored)? == computed {
             return Ok(());

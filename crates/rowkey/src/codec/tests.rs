@@ -433,3 +433,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_hash_of_fields_that_stand_apart_does_not_depend_on_where_they_are_put_together() {
+    // Short inputs are put together on the stack, long ones are not.
+    let fields = ["a", "b", "c"].map(|name| field(name, FieldKind::String, Order::Asc));
+    let sharp = || Part::Literal(b"#".to_vec());
+    let parts = [Part::Salt, sharp(), Part::Field(0), sharp(), Part::Field(1), sharp(), Part::Field(2)];
+    let salt = Salt {
+        of: vec![0, 2],
+        source: SaltSource::Hash(Hash::Xxh3),
+        format: SaltFormat::Hex { width: 4 },
+        buckets: 65_536,
+    };
+    let codec = Codec::new(schema(parts.to_vec(), fields.to_vec(), Some(salt))).unwrap();
+    for length in [0, 1, 253, 254, 255, 256, 1_000] {
+        let long = "x".repeat(length);
+        let values = [Value::from(long.as_str()), Value::from("b"), Value::from("y")];
+        let key = codec.encode_key(&values).unwrap();
+        let bucket = crate::salt::hash::xxh3(format!("{long}#y").as_bytes()) % 65_536;
+        assert!(key.as_bytes().starts_with(format!("{bucket:04x}#").as_bytes()), "{length}: {key}");
+        codec.decode(key.as_bytes(), &mut Vec::new()).unwrap();
+    }
+}
