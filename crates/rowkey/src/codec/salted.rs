@@ -60,12 +60,11 @@ impl Marks {
         let length = runs.iter().map(|(start, end)| end - start).sum();
         let mut on_stack = [0; INPUT_ON_STACK];
         let mut on_heap = Vec::new();
-        let input = match on_stack.get_mut(..length) {
-            Some(input) => input,
-            None => {
-                on_heap.resize(length, 0);
-                on_heap.as_mut_slice()
-            }
+        let input = if let Some(input) = on_stack.get_mut(..length) {
+            input
+        } else {
+            on_heap.resize(length, 0);
+            on_heap.as_mut_slice()
         };
         let mut at = 0;
         for &(start, end) in runs {
