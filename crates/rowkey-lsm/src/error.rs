@@ -34,7 +34,7 @@ pub(crate) fn of_fjall(path: &Path, doing: &str, error: fjall::Error, file: Opti
         fjall::Error::Io(error) | fjall::Error::Storage(fjall::LsmError::Io(error)) => {
             of_io(path, doing, error)
         }
-        fjall::Error::Locked => in_use(path),
+        fjall::Error::Locked => still_held(path),
         _ => stopped(path, "a background write failed; most likely the disk is full"),
     }
 }
@@ -81,7 +81,16 @@ pub(crate) fn in_use(path: &Path) -> Error {
     let at = path.display();
     let message = format!(
         "the store at {at} is in use: one process at a time may open it. Stop the other one (`lsof {at}/LOCK` shows it), or \
-         let it serve this request; in one process, drop its engine and what was read with it first"
+         let it serve this request"
+    );
+    Error::new(ErrorKind::Conflict, message)
+}
+
+/// No other process has the store, yet its files are in use.
+fn still_held(path: &Path) -> Error {
+    let at = path.display();
+    let message = format!(
+        "the store at {at} was closed, but snapshots or scans of it are still held by this process: drop them, then open it again"
     );
     Error::new(ErrorKind::Conflict, message)
 }

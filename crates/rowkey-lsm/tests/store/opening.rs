@@ -72,7 +72,7 @@ fn a_scan_that_is_held_past_closing_says_so() {
     assert!(error.to_string().contains("is closed: open it again"), "{error}");
     assert!(scan.next().is_none());
     assert!(snapshot.read_rows(&request).is_err_and(|error| error.kind() == ErrorKind::Unavailable));
-    refused(&path, false, ErrorKind::Conflict, "drop its engine and what was read with it");
+    refused(&path, false, ErrorKind::Conflict, "snapshots or scans of it are still held");
     drop((scan, snapshot));
     drop(LsmEngine::open(&path, options(false)).unwrap());
 }
