@@ -200,9 +200,15 @@ impl Committer {
         let mut copies = Vec::new();
         for space in spaces {
             let rule = space.policy.rule.load_full();
-            let copy = self.new_space(rule.as_deref(), space.policy.is_settled())?;
-            self.copy_into(space, &copy, ranges)?;
-            copies.push(copy);
+            let copied = self.new_space(rule.as_deref(), space.policy.is_settled()).and_then(|copy| {
+                copies.push(copy.clone());
+                self.copy_into(space, &copy, ranges)
+            });
+            if let Err(error) = copied {
+                // What cannot be read would be copied again and again otherwise, until the disk is full.
+                self.delete_spaces(copies);
+                return Err(error);
+            }
         }
         Ok(copies)
     }

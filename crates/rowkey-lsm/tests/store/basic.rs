@@ -172,3 +172,38 @@ fn reading_one_family_reads_no_block_of_another() {
     assert_eq!(error.kind(), ErrorKind::Corrupt);
     assert!(error.to_string().contains("data/keyspaces/2/tables/"), "{error}");
 }
+
+/// Each try of a split that met damage left a copy behind.
+#[test]
+fn a_split_that_cannot_read_leaves_nothing_behind() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    let engine = open(&path);
+    engine.create("t", &[("a", "never"), ("b", "never")]).unwrap();
+    let mut random = Random(9);
+    for row in 0..200u8 {
+        let noise: Vec<u8> = (0..50).flat_map(|_| random.next().to_le_bytes()).collect();
+        engine.set_cells("t", &[row], &[("a", b"q", 0, &noise), ("b", b"q", 0, &noise[..200])]).unwrap();
+    }
+    engine.compact("t").unwrap();
+    drop(engine);
+    let folders = || std::fs::read_dir(path.join("data/keyspaces")).unwrap().count();
+    let before = folders();
+    for entry in std::fs::read_dir(path.join("data/keyspaces/3/tables")).unwrap() {
+        let file = entry.unwrap().path();
+        let mut bytes = std::fs::read(&file).unwrap();
+        // Cells, of which nothing is read on opening; small files are mostly index.
+        if bytes.len() > 10_000 {
+            bytes[..2_000].iter_mut().for_each(|byte| *byte ^= 0xff);
+            std::fs::write(&file, bytes).unwrap();
+        }
+    }
+    let options = Options { tablet_bytes_max: 8_000, ..Options::tiny(Arc::new(ManualClock::new(1_000_000))) };
+    let engine = LsmEngine::open(&path, options).unwrap();
+    for step in 0..20 {
+        engine.set_cells("t", b"r", &[("a", b"q", step * 1000, &[1; 600])]).unwrap();
+    }
+    engine.sync().unwrap();
+    assert_eq!(engine.tablets("t").unwrap().len(), 1);
+    assert_eq!(folders(), before);
+}
