@@ -5,7 +5,7 @@ use crate::codec::{
 };
 use crate::model::{Cell, Columns, Direction, Mutation, Result, Row, VERSIONS_MAX, finish_row};
 use crate::store::{Layout, View};
-use byteview::ByteView;
+use bytes::Bytes;
 use fjall::compaction::filter::{
     CompactionFilter, CompactionFilterResult, Context, Factory, ItemAccessor, Verdict,
 };
@@ -50,26 +50,26 @@ impl Layout for Cells {
             }
         };
         let mut cells = Vec::new();
-        let mut key = ByteView::default();
+        let mut key = Bytes::default();
         for pair in view.range(&prefix, &prefix_end(&prefix)).take(versions) {
             let (pair_key, value) = pair.into_inner()?;
-            let pair_key = ByteView::from(pair_key);
+            let pair_key = Bytes::from(pair_key);
             if cells.is_empty() {
                 key = unescape(pair_key.slice(..prefix_len - TERMINATOR_LEN));
             }
-            cells.push(decode_cell(&pair_key, prefix_len, ByteView::from(value))?);
+            cells.push(decode_cell(&pair_key, prefix_len, Bytes::from(value))?);
         }
         Ok(finish_row(key, cells))
     }
 
     fn scan(view: &View, columns: Columns<'_>, direction: Direction, visit: impl FnMut(Row)) -> Result<()> {
         let mut assembler =
-            Assembler { columns, direction, prefix: ByteView::default(), cells: Vec::new(), visit };
+            Assembler { columns, direction, prefix: Bytes::default(), cells: Vec::new(), visit };
         let mut pairs = view.iter();
         while let Some(pair) = if direction == Direction::Forward { pairs.next() } else { pairs.next_back() }
         {
             let (key, value) = pair.into_inner()?;
-            assembler.push(&ByteView::from(key), ByteView::from(value))?;
+            assembler.push(&Bytes::from(key), Bytes::from(value))?;
         }
         assembler.finish();
         Ok(())
@@ -80,13 +80,13 @@ impl Layout for Cells {
 struct Assembler<'a, V> {
     columns: Columns<'a>,
     direction: Direction,
-    prefix: ByteView,
+    prefix: Bytes,
     cells: Vec<Cell>,
     visit: V,
 }
 
 impl<V: FnMut(Row)> Assembler<'_, V> {
-    fn push(&mut self, key: &ByteView, value: ByteView) -> Result<()> {
+    fn push(&mut self, key: &Bytes, value: Bytes) -> Result<()> {
         if self.prefix.is_empty() || !key.starts_with(&self.prefix) {
             self.finish();
             let len = part_len(key).ok_or("cell key without row terminator")?;
@@ -122,7 +122,7 @@ impl<V: FnMut(Row)> Assembler<'_, V> {
     }
 }
 
-fn decode_cell(key: &ByteView, prefix_len: usize, value: ByteView) -> Result<Cell> {
+fn decode_cell(key: &Bytes, prefix_len: usize, value: Bytes) -> Result<Cell> {
     let qualifier_end = key.len().checked_sub(SUFFIX_LEN + TERMINATOR_LEN).filter(|&end| end >= prefix_len);
     let qualifier_end = qualifier_end.ok_or("cell key is too short")?;
     if value.first() != Some(&KIND_PLAIN) {

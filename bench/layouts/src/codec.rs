@@ -13,7 +13,7 @@
 //! A decoder must never panic on damaged bytes; it returns `None`.
 
 use crate::model::{Cell, Columns};
-use byteview::ByteView;
+use bytes::Bytes;
 
 /// All cells of the fragment have one timestamp, which stands in front.
 const SAME_TS: u8 = 1;
@@ -62,7 +62,7 @@ pub fn part_len(key: &[u8]) -> Option<usize> {
 }
 
 /// Undoes the escape; no copy if there is no zero byte.
-pub fn unescape(part: ByteView) -> ByteView {
+pub fn unescape(part: Bytes) -> Bytes {
     if !part.contains(&0) {
         return part;
     }
@@ -74,7 +74,7 @@ pub fn unescape(part: ByteView) -> ByteView {
             bytes.next();
         }
     }
-    ByteView::from(out)
+    Bytes::from(out)
 }
 
 /// Timestamp as it stands at the end of a cell key.
@@ -118,7 +118,7 @@ pub fn encode_fragment<'a>(cells: impl Iterator<Item = (&'a [u8], i64, &'a [u8])
 }
 
 /// Appends the wanted cells of a fragment to `cells`; their bytes stay where they are.
-pub fn decode_fragment(fragment: &ByteView, columns: Columns<'_>, cells: &mut Vec<Cell>) -> Option<()> {
+pub fn decode_fragment(fragment: &Bytes, columns: Columns<'_>, cells: &mut Vec<Cell>) -> Option<()> {
     let bytes: &[u8] = fragment;
     let mut reader = Reader { bytes, at: 0 };
     let same = reader.take(1)?.start;

@@ -5,7 +5,7 @@ use crate::codec::{
 };
 use crate::model::{Cell, Columns, Direction, Mutation, Result, Row, VERSIONS_MAX, finish_row};
 use crate::store::{Layout, View};
-use byteview::ByteView;
+use bytes::Bytes;
 use fjall::compaction::filter::{
     CompactionFilter, CompactionFilterResult, Context, Factory, ItemAccessor, Verdict,
 };
@@ -37,13 +37,13 @@ impl Layout for Fragments {
     fn read_row(view: &View, row: &[u8], columns: Columns<'_>) -> Result<Option<Row>> {
         let prefix = row_prefix(row);
         let mut fragments = Vec::new();
-        let mut key = ByteView::default();
+        let mut key = Bytes::default();
         for pair in view.range(&prefix, &prefix_end(&prefix)) {
             let (pair_key, value) = pair.into_inner()?;
             if fragments.is_empty() {
-                key = row_of(&ByteView::from(pair_key))?;
+                key = row_of(&Bytes::from(pair_key))?;
             }
-            fragments.push(ByteView::from(value));
+            fragments.push(Bytes::from(value));
         }
         merge(key, &fragments, columns)
     }
@@ -55,19 +55,19 @@ impl Layout for Fragments {
         mut visit: impl FnMut(Row),
     ) -> Result<()> {
         let mut pairs = view.iter();
-        let mut first = ByteView::default();
-        let mut fragments: Vec<ByteView> = Vec::new();
+        let mut first = Bytes::default();
+        let mut fragments: Vec<Bytes> = Vec::new();
         while let Some(pair) = if direction == Direction::Forward { pairs.next() } else { pairs.next_back() }
         {
             let (key, value) = pair.into_inner()?;
-            let key = ByteView::from(key);
+            let key = Bytes::from(key);
             if !fragments.is_empty() && prefix_of(&first) != prefix_of(&key) {
                 emit(&first, &mut fragments, columns, direction, &mut visit)?;
             }
             if fragments.is_empty() {
                 first = key;
             }
-            fragments.push(ByteView::from(value));
+            fragments.push(Bytes::from(value));
         }
         emit(&first, &mut fragments, columns, direction, &mut visit)
     }
@@ -75,8 +75,8 @@ impl Layout for Fragments {
 
 /// Merges the collected fragments of one row, hands the row out and empties the list.
 fn emit(
-    first: &ByteView,
-    fragments: &mut Vec<ByteView>,
+    first: &Bytes,
+    fragments: &mut Vec<Bytes>,
     columns: Columns<'_>,
     direction: Direction,
     visit: &mut impl FnMut(Row),
@@ -95,7 +95,7 @@ fn emit(
 }
 
 /// Makes a row of its fragments, newest sequence first.
-fn merge(key: ByteView, fragments: &[ByteView], columns: Columns<'_>) -> Result<Option<Row>> {
+fn merge(key: Bytes, fragments: &[Bytes], columns: Columns<'_>) -> Result<Option<Row>> {
     let mut cells = Vec::new();
     for fragment in fragments {
         decode_fragment(fragment, columns, &mut cells).ok_or("damaged fragment")?;
@@ -113,7 +113,7 @@ fn prefix_of(key: &[u8]) -> &[u8] {
     &key[..key.len().saturating_sub(SUFFIX_LEN)]
 }
 
-fn row_of(key: &ByteView) -> Result<ByteView> {
+fn row_of(key: &Bytes) -> Result<Bytes> {
     let end = key.len().checked_sub(SUFFIX_LEN + TERMINATOR_LEN).ok_or("fragment key is too short")?;
     Ok(unescape(key.slice(..end)))
 }
@@ -135,9 +135,9 @@ impl Factory for TrimFactory {
 /// The newest fragment of a row passes untouched and is only decoded when a second one follows.
 struct TrimFilter {
     prefix: Vec<u8>,
-    newest: Option<ByteView>,
+    newest: Option<Bytes>,
     /// Timestamps kept so far, per qualifier; at most [`VERSIONS_MAX`] of the largest.
-    seen: HashMap<ByteView, Vec<i64>>,
+    seen: HashMap<Bytes, Vec<i64>>,
 }
 
 impl TrimFilter {
@@ -153,7 +153,7 @@ impl TrimFilter {
     }
 
     /// Decides about a fragment that is not the newest of its row.
-    fn trim(&mut self, fragment: &ByteView) -> Option<Verdict> {
+    fn trim(&mut self, fragment: &Bytes) -> Option<Verdict> {
         let mut cells = Vec::new();
         if let Some(newest) = self.newest.take() {
             decode_fragment(&newest, Columns::All, &mut cells)?;
@@ -178,7 +178,7 @@ impl TrimFilter {
 
 impl CompactionFilter for TrimFilter {
     fn filter_item(&mut self, item: ItemAccessor<'_>, _: &Context) -> CompactionFilterResult {
-        let fragment = ByteView::from(item.value()?);
+        let fragment = Bytes::from(item.value()?);
         let prefix = prefix_of(item.key());
         if prefix != self.prefix {
             self.prefix.clear();

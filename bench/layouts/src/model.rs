@@ -1,9 +1,9 @@
 //! What both layouts must build: the same row, from the same mutation.
 //!
-//! All byte strings of a row are [`ByteView`]s: a part of a block or of a stored value, shared by reference count,
+//! All byte strings of a row are [`Bytes`]s: a part of a block or of a stored value, shared by reference count,
 //! or held inline when it is 20 bytes or shorter. Nothing here knows how a row is stored.
 
-use byteview::ByteView;
+use bytes::Bytes;
 
 /// Result of everything that reads or writes a store.
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -14,16 +14,16 @@ pub const VERSIONS_MAX: usize = 1;
 /// One timestamped value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
-    pub qualifier: ByteView,
+    pub qualifier: Bytes,
     /// Microseconds.
     pub ts: i64,
-    pub value: ByteView,
+    pub value: Bytes,
 }
 
 /// One row of one family: cells by qualifier ascending, then timestamp descending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    pub key: ByteView,
+    pub key: Bytes,
     pub cells: Vec<Cell>,
 }
 
@@ -58,7 +58,7 @@ pub enum Direction {
 }
 
 /// Drops the versions above [`VERSIONS_MAX`] from sorted cells and makes a row, or nothing if no cell is left.
-pub fn finish_row(key: ByteView, mut cells: Vec<Cell>) -> Option<Row> {
+pub fn finish_row(key: Bytes, mut cells: Vec<Cell>) -> Option<Row> {
     let mut nth = 0;
     cells.dedup_by(|cell, kept| {
         nth = if cell.qualifier == kept.qualifier { nth + 1 } else { 0 };

@@ -6,7 +6,7 @@ use crate::fragments::Fragments;
 use crate::model::{Columns, Direction, Mutation, Row};
 use crate::store::{Layout, Store, View};
 use crate::workload::Rng;
-use byteview::ByteView;
+use bytes::Bytes;
 use fjall::compaction::filter::{
     CompactionFilter, CompactionFilterResult, Context, Factory, ItemAccessor, Verdict,
 };
@@ -44,7 +44,7 @@ fn row_prefixes_sort_as_rows_do_and_decode_back() {
         let (x, y) = (row_prefix(&a), row_prefix(&b));
         assert_eq!(a.cmp(&b), x.cmp(&y), "{a:?} {b:?}");
         assert_eq!(part_len(&[&x[..], b"\0tail"].concat()), Some(x.len()));
-        assert_eq!(*unescape(ByteView::from(&x[..x.len() - 2])), a[..]);
+        assert_eq!(*unescape(Bytes::copy_from_slice(&x[..x.len() - 2])), a[..]);
     }
 }
 
@@ -64,15 +64,21 @@ fn fragments_decode_back_and_no_cut_or_flip_panics() {
         let cells = mutation.cells.iter().map(|(q, ts, v)| (&q[..], *ts, &v[..]));
         let bytes = encode_fragment(cells);
         let mut decoded = Vec::new();
-        assert_eq!(decode_fragment(&ByteView::from(&bytes[..]), Columns::All, &mut decoded), Some(()));
+        assert_eq!(
+            decode_fragment(&Bytes::copy_from_slice(&bytes[..]), Columns::All, &mut decoded),
+            Some(())
+        );
         let decoded: Vec<_> =
             decoded.iter().map(|c| (c.qualifier.to_vec(), c.ts, c.value.to_vec())).collect();
         assert_eq!(decoded, mutation.cells);
         for at in 0..bytes.len() {
             let mut flipped = bytes.clone();
             flipped[at] ^= 1 << rng.below(8);
-            let _ = decode_fragment(&ByteView::from(flipped), Columns::All, &mut Vec::new());
-            assert_eq!(decode_fragment(&ByteView::from(&bytes[..at]), Columns::All, &mut Vec::new()), None);
+            let _ = decode_fragment(&Bytes::from(flipped), Columns::All, &mut Vec::new());
+            assert_eq!(
+                decode_fragment(&Bytes::copy_from_slice(&bytes[..at]), Columns::All, &mut Vec::new()),
+                None
+            );
         }
     }
 }
