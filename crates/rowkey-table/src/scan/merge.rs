@@ -18,7 +18,7 @@ const CHUNK_ROWS_MIN: usize = 16;
 /// Rows of the first chunk of a bucket, if the scan has no limit.
 const CHUNK_ROWS_FIRST: usize = 32;
 /// Rows of all buckets that wait at the same time, about, so that they are still in the processor's cache when they are merged.
-const ROWS_WAITING: usize = 4096;
+const ROWS_WAITING: usize = 2048;
 
 /// Rows of several buckets as one sequence.
 #[derive(Debug)]
