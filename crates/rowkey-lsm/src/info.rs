@@ -1,5 +1,6 @@
 //! What is told about tablets: sizes, counters, keys that cut a table into parts of about equal size.
 
+use crate::fragment::Fragment;
 use crate::key;
 use crate::raw;
 use crate::read::ReadError;
@@ -14,10 +15,7 @@ use std::sync::atomic::Ordering;
 /// Smaller files give no sample of their own.
 const SAMPLED_FILE_BYTES_MIN: u64 = 1 << 20;
 
-/// Fragments of a shard up to which its tablets are told apart by reading them.
-const READ_FRAGMENTS_MAX: usize = 200_000;
-
-/// The tablets of a table.
+/// The tablets of a table. Reads the table whole: tablets share files, and what is told of them must be true.
 ///
 /// # Errors
 ///
@@ -44,47 +42,31 @@ pub(crate) fn tablets(path: &Path, published: &Published, table: &Table) -> Resu
     Ok(infos)
 }
 
-/// The bytes and fragments of each tablet of a shard: exact for small shards, else a guess by what was written to each.
+/// The bytes and cells of each tablet of a shard. Bytes are the shard's files and buffers, shared out by what each tablet's pairs weigh.
 fn shares(
     path: &Path,
     published: &Published,
     shard: &Shard,
     tablets: &[Arc<Tablet>],
 ) -> Result<Vec<(u64, u64)>> {
-    let bytes = bytes(&shard.spaces);
-    let fragments: usize = shard.spaces.iter().map(|space| space.keyspace.approximate_len()).sum();
-    if tablets.len() == 1 {
-        return Ok(vec![(bytes, fragments as u64)]);
-    }
-    let mut weights: Vec<(u64, u64)> = vec![(1, 0); tablets.len()];
-    if fragments <= READ_FRAGMENTS_MAX {
-        for space in &shard.spaces {
-            for (weight, tablet) in weights.iter_mut().zip(tablets) {
-                let failed = |error: ReadError| error.into_error(path, [space]);
-                let (bytes, fragments) = weigh(published, space, tablet).map_err(failed)?;
-                weight.0 += bytes;
-                weight.1 += fragments;
-            }
-        }
-    } else {
+    let mut weights: Vec<(u64, u64)> = vec![(0, 0); tablets.len()];
+    for space in &shard.spaces {
         for (weight, tablet) in weights.iter_mut().zip(tablets) {
-            weight.0 += tablet.counters.bytes_written.load(Ordering::Relaxed);
+            let failed = |error: ReadError| error.into_error(path, [space]);
+            let (bytes, cells) = weigh(published, space, tablet).map_err(failed)?;
+            weight.0 += bytes;
+            weight.1 += cells;
         }
     }
-    let total: u128 = weights.iter().map(|weight| u128::from(weight.0)).sum();
-    let share = |whole: u64, weight: u64| {
-        u64::try_from(u128::from(whole) * u128::from(weight) / total).unwrap_or(whole)
+    let whole = bytes(&shard.spaces);
+    let total = weights.iter().map(|weight| weight.0).sum::<u64>().max(1);
+    let share = |weight: u64| {
+        u64::try_from(u128::from(whole) * u128::from(weight) / u128::from(total)).unwrap_or(whole)
     };
-    let guess = fragments > READ_FRAGMENTS_MAX;
-    Ok(weights
-        .into_iter()
-        .map(|(weight, exact)| {
-            (share(bytes, weight), if guess { share(fragments as u64, weight) } else { exact })
-        })
-        .collect())
+    Ok(weights.into_iter().map(|(weight, cells)| (share(weight), cells)).collect())
 }
 
-/// The bytes and the number of a tablet's fragments in one keyspace.
+/// The bytes of a tablet's pairs in one keyspace, and the cells in them.
 fn weigh(published: &Published, space: &Space, tablet: &Tablet) -> Result<(u64, u64), ReadError> {
     let (start, end) = key::range_bounds(&tablet.range);
     let pairs = match end {
@@ -95,7 +77,10 @@ fn weigh(published: &Published, space: &Space, tablet: &Tablet) -> Result<(u64, 
     for pair in pairs {
         let (key, value) = pair.into_inner()?;
         sums.0 += (key.len() + value.len()) as u64;
-        sums.1 += 1;
+        let mut fragment = Fragment::decode(value.into())?;
+        while fragment.next_place().transpose()?.is_some() {
+            sums.1 += 1;
+        }
     }
     Ok(sums)
 }

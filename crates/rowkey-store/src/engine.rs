@@ -53,7 +53,7 @@ pub struct TabletInfo {
     pub range: RowRange,
     /// Bytes of its files and buffers, about.
     pub bytes: u64,
-    /// Cells it holds, about.
+    /// Cells that it stores: replaced and expired ones that no compaction has taken yet count as well.
     pub cells: u64,
     /// Reads that reached it.
     pub reads: u64,
@@ -225,6 +225,8 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
     fn sample_row_keys(&self, table: &str) -> Result<Vec<KeySample>>;
 
     /// The tablets of a table, ascending, without gaps.
+    ///
+    /// May read the table whole, to tell the truth about its parts.
     ///
     /// # Errors
     ///

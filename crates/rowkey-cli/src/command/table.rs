@@ -186,7 +186,7 @@ fn describe(name: &str, session: &mut Session) -> Result<Exit> {
     let engine = store::open(session, Access::Existing)?;
     let config = engine.table_config(name)?;
     let garbage = engine.garbage(name)?;
-    let tablets = engine.tablets(name)?.len();
+    let tablets = config.split_points.len() + 1;
     let fingerprint =
         config.annotations.get(FINGERPRINT_ANNOTATION).map(|text| String::from_utf8_lossy(text).into_owned());
     let families: Vec<Vec<Datum>> = config
