@@ -107,11 +107,14 @@ fn fdb_tuple(reading: &Reading) -> (u16, &str, &str, u32, i64, u16) {
     (u16::from(bucket), tenant, kind, vehicle, -(reading.time_ms as i64), sensor)
 }
 
+type Encode<'a> = dyn Fn(&[Reading], &mut Vec<u8>) -> u64 + 'a;
+type Decode<'a> = dyn Fn(&[Vec<u8>]) -> u64 + 'a;
+
 /// One codec: how it writes a reading into a buffer, and how it reads it back to a checksum.
 struct Peer<'a> {
     name: &'static str,
-    encode: Box<dyn Fn(&[Reading], &mut Vec<u8>) -> u64 + 'a>,
-    decode: Box<dyn Fn(&[Vec<u8>]) -> u64 + 'a>,
+    encode: Box<Encode<'a>>,
+    decode: Box<Decode<'a>>,
     keys: Vec<Vec<u8>>,
 }
 
