@@ -89,6 +89,20 @@ impl FieldKind {
         }
     }
 
+    /// Whether its values are integers, or times as a count of units: what `modulo` can divide.
+    pub(crate) fn is_integer(&self) -> bool {
+        matches!(
+            self,
+            FieldKind::Uint { .. }
+                | FieldKind::UintReversed { .. }
+                | FieldKind::Int { .. }
+                | FieldKind::BeUint { .. }
+                | FieldKind::BeInt { .. }
+                | FieldKind::EpochDigits { .. }
+                | FieldKind::BeTime { .. }
+        )
+    }
+
     /// Whether every encoding is printable as it is stored, given printable values.
     pub fn is_text(&self) -> bool {
         match self {

@@ -251,22 +251,8 @@ fn check_source(schema: &KeySchema, salt: &Salt) -> Result<()> {
     }
     let kinds = || salt.of.iter().map(|&field| (&schema.fields[field].name, &schema.fields[field].kind));
     match salt.source {
-        SaltSource::Modulo => {
-            let integer = |kind: &FieldKind| {
-                matches!(
-                    kind,
-                    FieldKind::Uint { .. }
-                        | FieldKind::UintReversed { .. }
-                        | FieldKind::Int { .. }
-                        | FieldKind::BeUint { .. }
-                        | FieldKind::BeInt { .. }
-                        | FieldKind::EpochDigits { .. }
-                        | FieldKind::BeTime { .. }
-                )
-            };
-            if salt.of.len() != 1 || !kinds().all(|(_, kind)| integer(kind)) {
-                return Err(design_error("`modulo` is of exactly one integer or epoch field"));
-            }
+        SaltSource::Modulo if salt.of.len() != 1 || !kinds().all(|(_, kind)| kind.is_integer()) => {
+            return Err(design_error("`modulo` is of exactly one integer or epoch field"));
         }
         SaltSource::Hash(Hash::CockroachDb) => {
             if let Some((name, kind)) = kinds().find(|(_, kind)| !cockroach::knows(kind)) {

@@ -4,7 +4,7 @@ use super::document::{Table, list, suggest};
 use crate::Result;
 use crate::escape::escaped;
 use crate::salt::cockroach;
-use crate::schema::{Field, FieldKind, Hash, Part, Salt, SaltFormat, SaltSource};
+use crate::schema::{Field, Hash, Part, Salt, SaltFormat, SaltSource};
 
 /// Buckets of a salt. 65,536 is what two bytes hold.
 const BUCKETS_MAX: i64 = 65_536;
@@ -126,20 +126,8 @@ fn of(table: &Table<'_, '_>, name: Name, fields: &[Field]) -> Result<Vec<usize>>
 }
 
 fn check_modulo(table: &Table<'_, '_>, of: &[usize], fields: &[Field]) -> Result<()> {
-    let integer = |kind: &FieldKind| {
-        matches!(
-            kind,
-            FieldKind::Uint { .. }
-                | FieldKind::UintReversed { .. }
-                | FieldKind::Int { .. }
-                | FieldKind::BeUint { .. }
-                | FieldKind::BeInt { .. }
-                | FieldKind::EpochDigits { .. }
-                | FieldKind::BeTime { .. }
-        )
-    };
     match of {
-        [one] if integer(&fields[*one].kind) => Ok(()),
+        [one] if fields[*one].kind.is_integer() => Ok(()),
         [one] => {
             let message = format!(
                 "hash = \"modulo\" divides an integer, and `{}` is none (uint, int, u8 to i64, times as numbers); take hash = \"xxh3\"",
