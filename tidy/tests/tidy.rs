@@ -14,7 +14,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("rowkey-store", &[]),
     ("rowkey-lsm", &["rowkey-store"]),
     ("rowkey-table", &["rowkey", "rowkey-store"]),
-    ("rowkey-cli", &["rowkey", "rowkey-store", "rowkey-lsm", "rowkey-table"]),
+    ("rowkey-hotspot", &["rowkey", "rowkey-store"]),
+    ("rowkey-cli", &["rowkey", "rowkey-store", "rowkey-lsm", "rowkey-table", "rowkey-hotspot"]),
 ];
 
 /// Lines of a file before its tests.

@@ -1,0 +1,1 @@
+//! What a cure gains the writes and costs the reads.

@@ -1,0 +1,1 @@
+//! Facts of a stream, collected in one pass and bounded memory.

@@ -1,0 +1,1 @@
+//! The doctor: collect, infer, judge.

@@ -1,0 +1,1 @@
+//! Key space by time: the matrix, and its pictures.

@@ -1,0 +1,1 @@
+//! Key layouts, inferred from a sample of keys.

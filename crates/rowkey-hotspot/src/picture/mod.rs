@@ -1,0 +1,1 @@
+//! Drawing: a canvas, its PNG, and colour scales.

@@ -1,0 +1,1 @@
+//! A key schema for the recommended design, and the sample through it.

@@ -1,0 +1,1 @@
+//! Findings for machines: JSON and SARIF; values replaced by classes.

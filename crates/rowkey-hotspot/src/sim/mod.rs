@@ -1,0 +1,1 @@
+//! Tablets on nodes under load: the sampled-fluid model.

@@ -1,0 +1,1 @@
+//! Operations generated from a key schema.
