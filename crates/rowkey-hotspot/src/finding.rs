@@ -1,9 +1,45 @@
 //! What the doctor says.
+//!
+//! **Values in texts.** Headlines, evidence, advice, `why` and all other texts may be shown redacted. So a text that shows a key, a part
+//! of one, a literal or anything else that stood in the input shows it through [`quote_value`], and never in another way: what is
+//! between the marks is replaced by its classes, the rest of the text is shown as it is. Names of fields and numbers that were computed
+//! need no marks. The report turns the marks into backquotes.
 
 use crate::context::Context;
 use crate::facts::Facts;
 use crate::layout::Layout;
 use crate::rule::{Rule, Severity};
+use rowkey::escape;
+
+/// Before a value inside a text: see [`quote_value`].
+pub const VALUE_BEGIN: char = '\u{ab}';
+/// Behind a value inside a text.
+pub const VALUE_END: char = '\u{bb}';
+
+/// A value for a text: escaped as Rowkey prints keys, cut behind 60 characters, between [`VALUE_BEGIN`] and [`VALUE_END`].
+///
+/// Escaped text is ASCII, so no value can hold a mark.
+///
+/// ```
+/// use rowkey_hotspot::finding::quote_value;
+/// assert_eq!(format!("all keys begin with {}", quote_value(b"a\0")), "all keys begin with \u{ab}a\\x00\u{bb}");
+/// ```
+pub fn quote_value(value: &[u8]) -> String {
+    const SHOWN_MAX: usize = 60;
+    let mut text = String::from(VALUE_BEGIN);
+    let mut length = 0;
+    for byte in value.chunks(1) {
+        let shown = escape::escaped(byte).to_string();
+        length += shown.len();
+        if length > SHOWN_MAX {
+            text.push_str("...");
+            break;
+        }
+        text.push_str(&shown);
+    }
+    text.push(VALUE_END);
+    text
+}
 
 /// The outcome of an examination.
 #[derive(Debug, Clone)]
@@ -54,7 +90,7 @@ pub struct Finding {
     pub rule: Rule,
     /// How bad.
     pub severity: Severity,
-    /// One sentence about this table, with its numbers.
+    /// One sentence about this table, with its numbers; values only through [`quote_value`].
     pub headline: String,
     /// The part of the key to blame: the name of a field.
     pub field: Option<String>,
