@@ -11,13 +11,11 @@ use std::collections::BTreeMap;
 ///
 /// [`ErrorKind::Io`] if the encoder refuses it, which no canvas makes it do.
 pub fn encode(canvas: &Canvas) -> Result<Vec<u8>> {
-    match indexed(canvas.pixels()) {
-        Some((palette, levels)) => encode_indexed(canvas.width(), canvas.height(), &palette, &levels),
-        None => {
-            let bytes: Vec<u8> = canvas.pixels().iter().flat_map(|&Rgb(r, g, b)| [r, g, b]).collect();
-            write(canvas.width(), canvas.height(), None, &bytes)
-        }
+    if let Some((palette, levels)) = indexed(canvas.pixels()) {
+        return encode_indexed(canvas.width(), canvas.height(), &palette, &levels);
     }
+    let bytes: Vec<u8> = canvas.pixels().iter().flat_map(|&Rgb(r, g, b)| [r, g, b]).collect();
+    write(canvas.width(), canvas.height(), None, &bytes)
 }
 
 /// The PNG file of levels with a palette of at most 256 colours. `levels` has `width * height` bytes, row by row, each an index into
