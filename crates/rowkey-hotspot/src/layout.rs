@@ -72,8 +72,38 @@ pub struct FieldFacts {
     pub order: FieldOrder,
     /// The same among keys that agree in all fields before it, mean weighted by keys; as `order` for the first field.
     pub order_within: FieldOrder,
+    /// How it follows from the rest of the key, for a digest in front that a common hash explains. A salt says so itself.
+    pub computed: Option<SaltOrigin>,
     /// What is odd about its values.
     pub oddities: Vec<Oddity>,
+}
+
+impl FieldFacts {
+    /// A field of which nothing was measured yet: no values, no order.
+    pub fn new(name: impl Into<String>, meaning: Meaning) -> Self {
+        Self {
+            name: name.into(),
+            meaning,
+            meaning_share: 1.0,
+            chance: 0.0,
+            width_min: 0,
+            width_max: 0,
+            distinct: 0,
+            distinct_exact: false,
+            top_value: Box::default(),
+            top_share: 0.0,
+            entropy_bits: 0.0,
+            order: FieldOrder::default(),
+            order_within: FieldOrder::default(),
+            computed: None,
+            oddities: Vec::new(),
+        }
+    }
+
+    /// Whether all values have one width.
+    pub fn is_fixed_width(&self) -> bool {
+        self.width_min == self.width_max
+    }
 }
 
 /// How a field's values follow arrival.
@@ -83,7 +113,7 @@ pub struct FieldOrder {
     pub tau: f64,
     /// The share of neighbours in arrival that do not descend.
     pub ascending: f64,
-    /// Effective number of places if the field alone were the key, as [`crate::facts::Spread::n_eff`].
+    /// Effective number of places if the field alone were the key, as [`crate::facts::Spread::n_eff`]. 0: too few keys to say.
     pub n_eff: f64,
     /// The plain minimum over the windows.
     pub n_eff_min: f64,
@@ -135,6 +165,10 @@ pub enum Meaning {
     },
     /// A URL or a path.
     Path,
+    /// An IPv4 or IPv6 address as text.
+    Address,
+    /// An e-mail address.
+    Email,
     /// One of few words.
     Enumeration,
     /// Readable text without a recognised construction.
@@ -186,6 +220,8 @@ pub enum IdMeaning {
     ObjectId,
     /// A 63-bit number with milliseconds above a sequence.
     Snowflake,
+    /// Letters and digits without a construction known here, whose values only grow.
+    Growing,
 }
 
 /// How a digest is written.
