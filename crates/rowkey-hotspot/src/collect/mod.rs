@@ -1,1 +1,11 @@
 //! Facts of a stream, collected in one pass and bounded memory.
+
+mod n_eff;
+mod series;
+mod spread;
+
+pub use n_eff::{evenness, n_eff, n_eff_error, n_eff_plain};
+pub use spread::{SpreadConfig, SpreadMeter, spread_of};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+//! Spread against its definition, against known answers, and against the labelled samples.
+
+mod corpus;
+mod oracle;
+mod trial;
