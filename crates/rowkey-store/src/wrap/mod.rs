@@ -12,7 +12,7 @@ pub use recorded::{Record, Recorder};
 pub use throttled::{Sleep, Throttle};
 
 use crate::{
-    CheckAndMutate, DropScope, Durability, Engine, Error, ErrorKind, FamilyChange, GarbageReport, KeySample,
+    CheckAndMutate, DropScope, Durability, Engine, ErrorKind, FamilyChange, GarbageReport, KeySample,
     Mutation, ReadModifyWrite, ReadRequest, Result, Row, RowKey, RowMutation, RowSet, RowStream, Snapshot,
     TableConfig, TabletInfo, Timestamp,
 };
@@ -71,16 +71,29 @@ pub struct Operation {
 }
 
 /// What came of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
     /// Rows returned or written.
     pub rows: u64,
     /// Bytes of keys and values of those.
     pub bytes: u64,
+    /// The row was deleted, and nothing was written in its place.
+    pub deletes_row: bool,
+    /// Of a read of several ranges: what came of each, in the order of [`RowSet::ranges`]. Else empty.
+    pub parts: Vec<Part>,
     /// The layer's time when it began.
     pub started_us: i64,
     /// How it failed.
     pub error: Option<ErrorKind>,
+}
+
+/// What came of one range of a read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Part {
+    /// Rows returned.
+    pub rows: u64,
+    /// Bytes of their keys and values.
+    pub bytes: u64,
 }
 
 /// What a wrapper does around operations.
@@ -148,23 +161,25 @@ impl<E: Engine, L: Layer> Wrapped<E, L> {
         table: &str,
         scope: Scope,
         run: impl FnOnce(&E) -> Result<T>,
-        size: impl FnOnce(&T) -> (u64, u64),
+        outcome: impl FnOnce(&T) -> Outcome,
     ) -> Result<T> {
         let operation = Operation { kind, table: table.to_owned(), scope };
         let started_us = self.layer.now_us();
         let result = self.layer.before(&operation).and_then(|()| run(&self.engine));
-        let (rows, bytes) = result.as_ref().map_or((0, 0), size);
-        let error = result.as_ref().err().map(Error::kind);
-        self.layer.after(&operation, &Outcome { rows, bytes, started_us, error });
+        let outcome = match &result {
+            Ok(answer) => Outcome { started_us, ..outcome(answer) },
+            Err(error) => Outcome { started_us, error: Some(error.kind()), ..Outcome::default() },
+        };
+        self.layer.after(&operation, &outcome);
         result
     }
 
     fn admin<T>(&self, table: &str, run: impl FnOnce(&E) -> Result<T>) -> Result<T> {
-        self.run(OperationKind::Admin, table, Scope::Table, run, |_| (0, 0))
+        self.run(OperationKind::Admin, table, Scope::Table, run, |_| Outcome::default())
     }
 
     fn maintain<T>(&self, table: &str, run: impl FnOnce(&E) -> Result<T>) -> Result<T> {
-        self.run(OperationKind::Maintenance, table, Scope::Table, run, |_| (0, 0))
+        self.run(OperationKind::Maintenance, table, Scope::Table, run, |_| Outcome::default())
     }
 }
 
@@ -212,7 +227,7 @@ impl<E: Engine, L: Layer + 'static> Engine for Wrapped<E, L> {
         durability: Durability,
     ) -> Result<Vec<Result<()>>> {
         let keys: Vec<RowKey> = rows.iter().map(|row| row.key.clone()).collect();
-        let sizes: Vec<u64> = rows.iter().map(mutation_bytes).collect();
+        let outcomes: Vec<Outcome> = rows.iter().map(|row| written(row.key.len(), &row.mutations)).collect();
         let started_us = self.layer.now_us();
         let mut operation = Operation {
             kind: OperationKind::Mutate,
@@ -227,11 +242,13 @@ impl<E: Engine, L: Layer + 'static> Engine for Wrapped<E, L> {
                 self.layer.after(&operation, &outcome);
             }
             Ok(results) => {
-                for ((key, bytes), result) in keys.into_iter().zip(sizes).zip(results) {
+                for ((key, outcome), result) in keys.into_iter().zip(outcomes).zip(results) {
                     operation.scope = Scope::Key(key);
-                    let error = result.as_ref().err().map(Error::kind);
-                    let (rows, bytes) = if error.is_some() { (0, 0) } else { (1, bytes) };
-                    self.layer.after(&operation, &Outcome { rows, bytes, started_us, error });
+                    let outcome = match result {
+                        Ok(()) => Outcome { started_us, ..outcome },
+                        Err(error) => Outcome { started_us, error: Some(error.kind()), ..Outcome::default() },
+                    };
+                    self.layer.after(&operation, &outcome);
                 }
             }
         }
@@ -240,12 +257,11 @@ impl<E: Engine, L: Layer + 'static> Engine for Wrapped<E, L> {
 
     fn check_and_mutate_row(&self, table: &str, request: &CheckAndMutate) -> Result<bool> {
         let scope = Scope::Key(request.key.clone());
-        let size = |matched: &bool| {
-            let mutations = if *matched { &request.then } else { &request.otherwise };
-            (1, request.key.len() as u64 + value_bytes(mutations))
+        let outcome = |matched: &bool| {
+            written(request.key.len(), if *matched { &request.then } else { &request.otherwise })
         };
         let run = |engine: &E| engine.check_and_mutate_row(table, request);
-        self.run(OperationKind::CheckAndMutate, table, scope, run, size)
+        self.run(OperationKind::CheckAndMutate, table, scope, run, outcome)
     }
 
     fn read_modify_write_row(
@@ -257,7 +273,8 @@ impl<E: Engine, L: Layer + 'static> Engine for Wrapped<E, L> {
     ) -> Result<Row> {
         let scope = Scope::Key(key.clone());
         let run = |engine: &E| engine.read_modify_write_row(table, key, rules, timestamp);
-        self.run(OperationKind::ReadModifyWrite, table, scope, run, |row| (1, row_bytes(row)))
+        let outcome = |row: &Row| Outcome { rows: 1, bytes: row_bytes(row), ..Outcome::default() };
+        self.run(OperationKind::ReadModifyWrite, table, scope, run, outcome)
     }
 
     fn snapshot(&self, table: &str) -> Result<Arc<dyn Snapshot>> {
@@ -267,7 +284,7 @@ impl<E: Engine, L: Layer + 'static> Engine for Wrapped<E, L> {
 
     fn drop_rows(&self, table: &str, scope: &DropScope) -> Result<()> {
         let run = |engine: &E| engine.drop_rows(table, scope);
-        self.run(OperationKind::DropRows, table, Scope::Table, run, |()| (0, 0))
+        self.run(OperationKind::DropRows, table, Scope::Table, run, |()| Outcome::default())
     }
 
     fn sample_row_keys(&self, table: &str) -> Result<Vec<KeySample>> {
@@ -306,7 +323,9 @@ impl<L: Layer + 'static> Snapshot for WrappedSnapshot<L> {
     fn read_rows(&self, request: &ReadRequest) -> Result<RowStream> {
         let scope = Scope::Rows(request.rows.clone());
         let operation = Operation { kind: OperationKind::Read, table: self.table.clone(), scope };
-        let outcome = Outcome { started_us: self.layer.now_us(), ..Outcome::default() };
+        let ranges = request.rows.ranges().len();
+        let parts = if ranges > 1 { vec![Part::default(); ranges] } else { Vec::new() };
+        let outcome = Outcome { parts, started_us: self.layer.now_us(), ..Outcome::default() };
         let rows = self.layer.before(&operation).and_then(|()| self.snapshot.read_rows(request));
         match rows {
             Ok(rows) => {
@@ -330,6 +349,19 @@ struct WrappedStream<L: Layer> {
 }
 
 impl<L: Layer> WrappedStream<L> {
+    fn count(&mut self, row: &Row) {
+        let bytes = row_bytes(row);
+        self.outcome.rows += 1;
+        self.outcome.bytes += bytes;
+        if let (false, Scope::Rows(rows)) = (self.outcome.parts.is_empty(), &self.operation.scope) {
+            let behind = rows.ranges().partition_point(|range| range.start <= *row.key);
+            if let Some(part) = behind.checked_sub(1).and_then(|at| self.outcome.parts.get_mut(at)) {
+                part.rows += 1;
+                part.bytes += bytes;
+            }
+        }
+    }
+
     fn end(&mut self, error: Option<ErrorKind>) {
         if self.rows.take().is_some() {
             self.outcome.error = error;
@@ -348,10 +380,7 @@ impl<L: Layer> Iterator for WrappedStream<L> {
             Err(error) => Some(Err(error)),
         };
         match &next {
-            Some(Ok(row)) => {
-                self.outcome.rows += 1;
-                self.outcome.bytes += row_bytes(row);
-            }
+            Some(Ok(row)) => self.count(row),
             Some(Err(error)) => self.end(Some(error.kind())),
             None => self.end(None),
         }
@@ -370,8 +399,18 @@ fn row_bytes(row: &Row) -> u64 {
     (row.key.len() + values) as u64
 }
 
-fn mutation_bytes(row: &RowMutation) -> u64 {
-    row.key.len() as u64 + value_bytes(&row.mutations)
+/// What comes of the mutations of a row when they are taken.
+fn written(key_len: usize, mutations: &[Mutation]) -> Outcome {
+    let last = mutations.iter().rposition(|mutation| matches!(mutation, Mutation::DeleteFromRow));
+    let behind = last.map(|at| &mutations[at + 1..]);
+    let writes = |mutation: &Mutation| {
+        matches!(
+            mutation,
+            Mutation::SetCell { .. } | Mutation::AddToCell { .. } | Mutation::MergeToCell { .. }
+        )
+    };
+    let deletes_row = behind.is_some_and(|behind| !behind.iter().any(writes));
+    Outcome { rows: 1, bytes: key_len as u64 + value_bytes(mutations), deletes_row, ..Outcome::default() }
 }
 
 fn value_bytes(mutations: &[Mutation]) -> u64 {

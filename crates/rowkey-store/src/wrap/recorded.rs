@@ -42,7 +42,7 @@ impl Layer for Recorder {
 
     fn after(&self, operation: &Operation, outcome: &Outcome) {
         let record =
-            Record { operation: operation.clone(), outcome: *outcome, ended_us: self.clock.now_us() };
+            Record { operation: operation.clone(), outcome: outcome.clone(), ended_us: self.clock.now_us() };
         (self.callback)(record);
     }
 

@@ -60,7 +60,7 @@ fn every_row_written_and_every_read_is_recorded_with_its_size() {
     engine.read_row("u", b"x").unwrap_err();
     let records: Vec<Record> = std::mem::take(&mut *records.lock().unwrap());
     let short = |record: &Record| {
-        let Outcome { rows, bytes, started_us, error } = record.outcome;
+        let Outcome { rows, bytes, started_us, error, .. } = record.outcome;
         (record.operation.kind, rows, bytes, started_us, record.ended_us, error)
     };
     let shown: Vec<_> = records.iter().map(short).collect();
@@ -74,6 +74,47 @@ fn every_row_written_and_every_read_is_recorded_with_its_size() {
     );
     assert_eq!(records[0].operation.scope, Scope::Key("k".into()));
     assert_eq!(records[2].operation.scope, Scope::Rows(RowRange::prefix(b"a").into()));
+}
+
+#[test]
+fn a_record_tells_deletes_from_writes_and_the_ranges_of_a_read_apart() {
+    let records = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&records);
+    let clock = Arc::new(ManualClock::new(7));
+    let engine =
+        Recorded::new(memory(), Recorder::new(clock, move |record| sink.lock().unwrap().push(record)));
+    let set = || Mutation::set("a", "q", Timestamp::Micros(0), "xyz");
+    let gone = || Mutation::DeleteFromRow;
+    let lists =
+        [vec![gone()], vec![set(), gone()], vec![gone(), set()], vec![Mutation::delete_column("a", "q")]];
+    let rows = lists.map(|mutations| RowMutation { key: "k".into(), mutations });
+    engine.mutate_rows("t", rows.into(), Durability::Synced).unwrap();
+    let check = |otherwise: Vec<Mutation>| {
+        let (key, columns) = ("new".into(), crate::ColumnSelection::All);
+        engine
+            .check_and_mutate_row(
+                "t",
+                &CheckAndMutate { key, columns, predicate: None, then: vec![set()], otherwise },
+            )
+            .unwrap()
+    };
+    assert!(!check(vec![gone()]));
+    let deletes: Vec<bool> = std::mem::take(&mut *records.lock().unwrap())
+        .iter()
+        .map(|record: &Record| record.outcome.deletes_row)
+        .collect();
+    assert_eq!(deletes, [true, true, false, false, true]);
+
+    let ranges = RowSet::new([Bytes::from("a2"), Bytes::from("zz")], [RowRange::prefix(b"b")]);
+    for reversed in [false, true] {
+        engine.read_all("t", &ReadRequest { reversed, ..ReadRequest::of(ranges.clone()) }).unwrap();
+    }
+    engine.read_all("t", &ReadRequest::of(RowRange::prefix(b"a"))).unwrap();
+    let records = records.lock().unwrap();
+    let parts = [(1, 7), (2, 14), (0, 0)].map(|(rows, bytes)| Part { rows, bytes });
+    assert_eq!(records[0].outcome.parts, parts);
+    assert_eq!(records[1].outcome.parts, parts);
+    assert_eq!((records[2].outcome.rows, &records[2].outcome.parts[..]), (2, &[][..]));
 }
 
 #[test]
