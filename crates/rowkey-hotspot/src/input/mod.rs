@@ -14,6 +14,7 @@ mod keys;
 mod lines;
 mod operations;
 mod recognise;
+pub mod record;
 mod report;
 mod unpack;
 
@@ -37,7 +38,7 @@ pub enum Format {
     /// Spaces count. Other bytes are taken as they are, and counted. Each line is a write.
     Keys,
     /// A JSON object a line: `op` (`write`, `read`, `scan` or `delete`) and `key`, and where known `time_ms`, `end`, `rows` and `bytes`.
-    /// Keys are escaped as in [`Format::Keys`], on top of JSON's own escapes.
+    /// Keys are escaped as in [`Format::Keys`], on top of JSON's own escapes. Lines may say their `table`, as those of [`mod@record`] do.
     Operations,
     /// CSV whose header has the fields of a key schema. Each record is a write.
     Csv,
@@ -84,6 +85,8 @@ pub struct Options {
     pub codec: Option<Codec>,
     /// What divides the columns of CSV. `None`: the comma, tab, semicolon or bar that makes the header's names.
     pub delimiter: Option<u8>,
+    /// Only operations of this table are wanted. `None`: all; then lines that name two tables are an error.
+    pub table: Option<String>,
     /// Goes on however much is malformed, or where packed data is cut off or damaged.
     pub lenient: bool,
     /// A line with more bytes is malformed.
@@ -98,6 +101,7 @@ impl Default for Options {
             format: None,
             codec: None,
             delimiter: None,
+            table: None,
             lenient: false,
             line_bytes_max: 1024 * 1024,
             seed: 0,
@@ -115,7 +119,7 @@ pub type Sink<'s> = dyn FnMut(&Operation<'_>) -> ControlFlow<()> + 's;
 ///
 /// [`ErrorKind::Malformed`] for an input that is empty, is no text, or has too many malformed lines: over 1 % at the end, or over half of
 /// them from line 10,000 on, unless the options are lenient; also for packed data that is cut off or damaged. [`ErrorKind::Conflict`] for
-/// CSV without a schema, or without a column for each of its fields. [`ErrorKind::Io`] if the source fails.
+/// CSV without a schema, or without a column for each of its fields, and for operations of several tables. [`ErrorKind::Io`] if the source fails.
 pub fn read(
     source: impl Read,
     name: &str,
@@ -133,7 +137,7 @@ pub fn read(
         None => recognise::format_of(lines.unread(), options),
     };
     let format = format.map_err(|why| Error::new(ErrorKind::Malformed, format!("{name} {why}")))?;
-    let mut tally = Tally::new(name, options.lenient, format, compression);
+    let mut tally = Tally::new(name, options, format, compression);
     let result = match format {
         Format::Keys => keys::read(&mut lines, &mut tally, sink),
         Format::Operations => operations::read(&mut lines, &mut tally, sink),

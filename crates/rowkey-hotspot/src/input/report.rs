@@ -1,7 +1,7 @@
 //! The account of an input: what became of each line.
 
 use super::lines::Lines;
-use super::{Compression, Format};
+use super::{Compression, Format, Options};
 use crate::{Error, ErrorKind, Result};
 use rowkey::escape::escaped;
 use std::collections::BTreeSet;
@@ -44,6 +44,10 @@ pub struct ReadReport {
     pub header: u64,
     /// Lines of CSV that continue a record, because a quoted value has line ends.
     pub continued: u64,
+    /// Operations of other tables than the one wanted.
+    pub elsewhere: u64,
+    /// The table that the lines name.
+    pub table: Option<String>,
     /// Operations whose key had bytes other than `20` to `7e` without an escape; they were taken as they are.
     pub raw: u64,
     /// Columns of CSV or members of JSON objects that were left out, by name, at most 64.
@@ -68,9 +72,11 @@ pub struct Malformed {
 }
 
 impl ReadReport {
-    /// Whether each line is in one count: `lines = operations + malformed + blank + header + continued`.
+    /// Whether each line is in one count: `lines = operations + malformed + blank + header + continued +
+    /// elsewhere`.
     pub fn adds_up(&self) -> bool {
-        self.lines == self.operations + self.malformed + self.blank + self.header + self.continued
+        let ReadReport { operations, malformed, blank, header, continued, elsewhere, .. } = self;
+        self.lines == operations + malformed + blank + header + continued + elsewhere
     }
 }
 
@@ -78,11 +84,13 @@ impl ReadReport {
 pub(super) struct Tally<'n> {
     name: &'n str,
     lenient: bool,
+    /// The report's table is the one wanted, not the first one that was met.
+    wants_table: bool,
     pub(super) report: ReadReport,
 }
 
 impl<'n> Tally<'n> {
-    pub(super) fn new(name: &'n str, lenient: bool, format: Format, compression: Compression) -> Self {
+    pub(super) fn new(name: &'n str, options: &Options, format: Format, compression: Compression) -> Self {
         let report = ReadReport {
             format,
             compression,
@@ -94,13 +102,15 @@ impl<'n> Tally<'n> {
             blank: 0,
             header: 0,
             continued: 0,
+            elsewhere: 0,
+            table: options.table.clone(),
             raw: 0,
             ignored: BTreeSet::new(),
             bom: false,
             stopped: false,
             cut_off: None,
         };
-        Self { name, lenient, report }
+        Self { name, lenient: options.lenient, wants_table: options.table.is_some(), report }
     }
 
     /// An error about the whole input.
@@ -133,6 +143,28 @@ impl<'n> Tally<'n> {
     /// As [`Tally::malformed`].
     pub(super) fn too_long(&mut self, line: u64, start: &[u8], bytes: u64, max: usize) -> Result<()> {
         self.malformed(line, format!("the line has {bytes} bytes; the limit is {max}"), start)
+    }
+
+    /// Whether an operation of this table is wanted.
+    ///
+    /// # Errors
+    ///
+    /// If it is the second table, and none was asked for.
+    #[inline]
+    pub(super) fn wants(&mut self, table: &str) -> Result<bool> {
+        match &self.report.table {
+            Some(known) if known == table => Ok(true),
+            Some(_) if self.wants_table => Ok(false),
+            Some(known) => {
+                let what =
+                    format!("has operations of the tables `{known}` and `{table}`; choose one with --table");
+                Err(self.refuse(ErrorKind::Conflict, &what))
+            }
+            None => {
+                self.report.table = Some(table.to_owned());
+                Ok(true)
+            }
+        }
     }
 
     /// Notes what is left out.
@@ -206,6 +238,9 @@ impl<'n> Tally<'n> {
         match &self.report {
             ReadReport { cut_off: Some(what), .. } => format!("{what}; nothing can be used"),
             ReadReport { lines: 0, .. } => format!("is empty: {wanted}"),
+            ReadReport { elsewhere: 1.., table: Some(table), .. } => {
+                format!("has no operation of the table `{table}`")
+            }
             ReadReport { header: 1.., .. } => "has a header and no record".to_owned(),
             ReadReport { lines, .. } => format!("has {}, all blank: {wanted}", count(*lines, "line")),
         }

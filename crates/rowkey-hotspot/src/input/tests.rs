@@ -290,6 +290,24 @@ fn the_sink_may_end_the_reading() {
     assert_eq!((report.operations, report.lines), (2, 2));
 }
 
+#[test]
+fn operations_of_several_tables_are_never_mixed() {
+    let line = |table: &str, key: &str| format!("{{\"table\":{table},\"op\":\"write\",\"key\":\"{key}\"}}\n");
+    let text = line("\"a\"", "1") + &line("null", "2") + &line("\"b\"", "3") + &line("\"\\u0061\"", "\u{e9}");
+    let error = refused(text.as_bytes(), &lenient(), &["`a` and `b`", "--table"]);
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    let of = |table: &str| Options { table: Some(table.to_owned()), ..Options::default() };
+    let (keys, report) = read_with(text.as_bytes(), &of("a")).unwrap();
+    assert_eq!(
+        (keys, report.elsewhere, report.raw),
+        (["1", "2", "\\xc3\\xa9"].map(str::to_owned).to_vec(), 1, 1)
+    );
+    let (keys, report) = read_with(text.as_bytes(), &of("b")).unwrap();
+    assert_eq!((keys, report.elsewhere, report.raw), (vec!["2".to_owned(), "3".to_owned()], 2, 0));
+    refused(line("\"a\"", "1").as_bytes(), &of("c"), &["no operation of the table `c`"]);
+    assert_eq!(read_with(line("\"a\"", "1").as_bytes(), &lenient()).unwrap().1.table.as_deref(), Some("a"));
+}
+
 /// Gives its bytes in pieces of these lengths, again and again.
 struct Pieces<'b> {
     rest: &'b [u8],

@@ -1,7 +1,7 @@
 //! JSON lines of operations.
 //!
 //! ```text
-//! {"time_ms": 1714644000123, "op": "scan", "key": "07#a\\x00", "end": "07#b", "rows": 3, "bytes": 180}
+//! {"time_ms": 1714644000123, "op": "scan", "key": "07#a\\x00", "end": "07#b", "rows": 3, "bytes": 180, "table": "fleet"}
 //! ```
 //!
 //! Lines in the plain form take the quick way; all others, and all that are wrong, are read by a JSON parser. Both agree.
@@ -15,6 +15,7 @@ use super::{Sink, Stop};
 use crate::operation::{OpKind, Operation};
 use quick::Quick;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// Reads all lines as operations.
 pub(super) fn read(lines: &mut Lines<'_>, tally: &mut Tally<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
@@ -35,19 +36,26 @@ pub(super) fn read(lines: &mut Lines<'_>, tally: &mut Tally<'_>, sink: &mut Sink
             tally.report.blank += 1;
             continue;
         }
-        let flow = if let Some(operation) = quick.parse(text, tally) {
-            sink(&operation)
-        } else {
-            match parse(text, &mut slow, tally) {
-                Ok(operation) => sink(&operation),
-                Err(why) => {
-                    tally.malformed(number, why, text)?;
-                    continue;
-                }
+        let parsed = match quick.parse(text, tally) {
+            Some(parsed) => Ok(parsed),
+            None => parse(text, &mut slow, tally),
+        };
+        let Parsed { operation, table, raw } = match parsed {
+            Ok(parsed) => parsed,
+            Err(why) => {
+                tally.malformed(number, why, text)?;
+                continue;
             }
         };
+        if let Some(table) = table
+            && !tally.wants(&table)?
+        {
+            tally.report.elsewhere += 1;
+            continue;
+        }
+        tally.report.raw += u64::from(raw);
         tally.report.operations += 1;
-        if flow.is_break() {
+        if sink(&operation).is_break() {
             tally.report.stopped = true;
             return Ok(());
         }
@@ -64,6 +72,16 @@ pub(super) fn is_operation(line: &[u8]) -> bool {
     line.trim_ascii_start().starts_with(b"{")
         && serde_json::from_slice::<Map<String, Value>>(line)
             .is_ok_and(|object| object.contains_key("key") && object.contains_key("op"))
+}
+
+/// A line that was understood.
+#[derive(Debug, PartialEq, Eq)]
+struct Parsed<'a> {
+    operation: Operation<'a>,
+    /// The table that the line names.
+    table: Option<Cow<'a, str>>,
+    /// A key had bytes that should have been escaped.
+    raw: bool,
 }
 
 /// The keys of a line, unescaped.
@@ -106,14 +124,14 @@ fn kind_of(name: &[u8]) -> Option<OpKind> {
 }
 
 /// Reads a line with a JSON parser, or says what is wrong with it.
-fn parse<'k>(line: &[u8], keys: &'k mut Keys, tally: &mut Tally<'_>) -> Result<Operation<'k>, String> {
+fn parse<'k>(line: &[u8], keys: &'k mut Keys, tally: &mut Tally<'_>) -> Result<Parsed<'k>, String> {
     let object: Map<String, Value> =
         serde_json::from_slice(line).map_err(|error| json_fault(line, &error))?;
     let mut members = Members::default();
-    let mut raw = false;
+    let (mut raw, mut table) = (false, None);
     for (name, value) in &object {
         match (name.as_str(), value) {
-            ("time_ms" | "end" | "rows" | "bytes", Value::Null) => {}
+            ("time_ms" | "end" | "rows" | "bytes" | "table", Value::Null) => {}
             ("time_ms", _) => members.time_ms = Some(time(value)?),
             ("rows" | "bytes", _) => {
                 let number = Some(whole(name, value)?);
@@ -122,21 +140,25 @@ fn parse<'k>(line: &[u8], keys: &'k mut Keys, tally: &mut Tally<'_>) -> Result<O
             ("op", _) => members.kind = Some(kind(value)?),
             ("key", _) => raw |= key(name, value, &mut keys.key)?,
             ("end", _) => raw |= key(name, value, &mut keys.end)?,
+            ("table", _) => {
+                let name =
+                    value.as_str().ok_or_else(|| format!("`table` is {}: expected text", short(value)))?;
+                table = Some(Cow::Owned(name.to_owned()));
+            }
             _ => {}
         }
     }
     members.key = object.contains_key("key").then_some(&keys.key);
     members.end = object.get("end").is_some_and(Value::is_string).then_some(&keys.end);
     let operation = members.operation()?;
-    tally.report.raw += u64::from(raw);
     for name in object.keys().filter(|name| !is_known(name.as_bytes())) {
         tally.ignore(name);
     }
-    Ok(operation)
+    Ok(Parsed { operation, table, raw })
 }
 
 fn is_known(name: &[u8]) -> bool {
-    matches!(name, b"time_ms" | b"op" | b"key" | b"end" | b"rows" | b"bytes")
+    matches!(name, b"time_ms" | b"op" | b"key" | b"end" | b"rows" | b"bytes" | b"table")
 }
 
 /// Why a line is no JSON object.

@@ -5,9 +5,9 @@
 
 use super::super::escape::{is_printable, read_escape};
 use super::super::report::Tally;
-use super::{Members, kind_of};
-use crate::operation::Operation;
+use super::{Members, Parsed, kind_of};
 use memchr::{memchr, memchr2};
+use std::borrow::Cow;
 
 /// Members of other names that a line may have.
 const OTHERS_MAX: usize = 8;
@@ -24,12 +24,12 @@ pub(super) struct Quick {
 impl Quick {
     /// The operation of a plain line. Notes members of other names.
     #[inline]
-    pub(super) fn parse<'k>(&'k mut self, line: &'k [u8], tally: &mut Tally<'_>) -> Option<Operation<'k>> {
+    pub(super) fn parse<'k>(&'k mut self, line: &'k [u8], tally: &mut Tally<'_>) -> Option<Parsed<'k>> {
         let mut cursor = Cursor { rest: line };
         let mut members = Members::default();
         let mut others: [&[u8]; OTHERS_MAX] = [b""; OTHERS_MAX];
         let mut others_count = 0;
-        let (mut key, mut end) = (None, None);
+        let (mut key, mut end, mut table) = (None, None, None);
         cursor.take(b'{')?;
         loop {
             let name = cursor.plain_text()?;
@@ -44,7 +44,8 @@ impl Quick {
                 b"end" if end.is_none() => end = Some(cursor.escaped_text(&mut self.end)?),
                 b"rows" if members.rows.is_none() => members.rows = Some(cursor.number()?),
                 b"bytes" if members.bytes.is_none() => members.bytes = Some(cursor.number()?),
-                b"time_ms" | b"op" | b"key" | b"end" | b"rows" | b"bytes" => return None,
+                b"table" if table.is_none() => table = Some(as_str(cursor.plain_text()?)?),
+                b"time_ms" | b"op" | b"key" | b"end" | b"rows" | b"bytes" | b"table" => return None,
                 _ => {
                     *others.get_mut(others_count)? = name;
                     others_count += 1;
@@ -64,10 +65,15 @@ impl Quick {
         members.end = end.map(|text| text.bytes(&self.end));
         let operation = members.operation().ok()?;
         for name in &others[..others_count] {
-            tally.ignore(std::str::from_utf8(name).ok()?);
+            tally.ignore(as_str(name)?);
         }
-        Some(operation)
+        Some(Parsed { operation, table: table.map(Cow::Borrowed), raw: false })
     }
+}
+
+/// Printable ASCII as text.
+fn as_str(text: &[u8]) -> Option<&str> {
+    std::str::from_utf8(text).ok()
 }
 
 /// Where the bytes of a key are.

@@ -1,37 +1,38 @@
 //! Both ways through a line agree, and what is wrong is said.
 
-use super::super::{Compression, Format};
+use super::super::{Compression, Format, Options};
 use super::*;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 
 /// An operation in words that can be compared, and what was noted.
-type Said = (String, u64, Vec<String>);
+type Said = (String, Vec<String>);
 
 fn tally() -> Tally<'static> {
-    Tally::new("in", true, Format::Operations, Compression::None)
+    Tally::new("in", &Options::default(), Format::Operations, Compression::None)
 }
 
-fn said(operation: &Operation<'_>, tally: &Tally<'_>) -> Said {
-    (format!("{operation:?}"), tally.report.raw, tally.report.ignored.iter().cloned().collect())
+fn said(parsed: &Parsed<'_>, tally: &Tally<'_>) -> Said {
+    (format!("{parsed:?}"), tally.report.ignored.iter().cloned().collect())
 }
 
 fn slowly(line: &[u8]) -> Result<Said, String> {
     let (mut keys, mut tally) = (Keys::default(), tally());
-    let operation = parse(line, &mut keys, &mut tally)?;
-    Ok(said(&operation, &tally))
+    let parsed = parse(line, &mut keys, &mut tally)?;
+    Ok(said(&parsed, &tally))
 }
 
 /// `None`: the quick way leaves the line to the parser.
 fn quickly(line: &[u8]) -> Option<Said> {
     let (mut quick, mut tally) = (Quick::default(), tally());
-    let operation = quick.parse(line, &mut tally)?;
-    Some(said(&operation, &tally))
+    let parsed = quick.parse(line, &mut tally)?;
+    Some(said(&parsed, &tally))
 }
 
 fn check(line: &str, expected: Operation<'_>) {
     let (mut keys, mut tally) = (Keys::default(), tally());
-    assert_eq!(parse(line.as_bytes(), &mut keys, &mut tally), Ok(expected), "{line}");
+    let parsed = parse(line.as_bytes(), &mut keys, &mut tally);
+    assert_eq!(parsed.map(|parsed| parsed.operation), Ok(expected), "{line}");
     if let Some(quick) = quickly(line.as_bytes()) {
         assert_eq!(Ok(quick), slowly(line.as_bytes()), "{line}");
     }
@@ -84,7 +85,7 @@ fn the_plain_form_takes_the_quick_way() {
 
 #[test]
 fn unknown_members_are_noted_once_whatever_they_are() {
-    let noted = |line: &str| slowly(line.as_bytes()).unwrap().2;
+    let noted = |line: &str| slowly(line.as_bytes()).unwrap().1;
     assert_eq!(noted(r#"{"op":"read","key":"a","x":{"y":[1]},"":2}"#), ["", "x"]);
     assert_eq!(noted(r#"{"op":"read","key":"a"}"#), Vec::<String>::new());
 }
@@ -103,6 +104,7 @@ fn what_is_wrong_with_a_line_is_said() {
     refused(r#"{"op":"read","key":"a","bytes":1.5}"#, "`bytes` is 1.5");
     refused(r#"{"op":"read","key":"a","time_ms":"now"}"#, "`time_ms` is \"now\"");
     refused(r#"{"op":"read","key":"a","time_ms":1e300}"#, "`time_ms` is");
+    refused(r#"{"op":"read","key":"a","table":1}"#, "`table` is 1");
     refused(r#"{"op":"read","key":"a"#, "does not end");
     refused(r#"{"op":"read","key":"a"} x"#, "no JSON");
     refused("[1]", "a JSON object is expected");
@@ -115,9 +117,9 @@ fn line() -> impl Strategy<Value = String> {
     let number = r"-?(0|[1-9][0-9]{0,19}|0[0-9])(\.[0-9]{0,3})?([eE][+-]?[0-9]{1,3})?";
     let value =
         prop_oneof![text, number, r#"true|false|null|nul|\[\]|\{"a":1\}|"write"|"read"|"scan"|"delete""#];
-    let name = prop_oneof![4 => r#""(time_ms|op|key|end|rows|bytes)""#, 1 => r#""[a-e\\]{0,2}""#];
+    let name = prop_oneof![4 => r#""(time_ms|op|key|end|rows|bytes|table)""#, 1 => r#""[a-e\\]{0,2}""#];
     let odd = (name, r"[ \t]?:[ ]?", value).prop_map(|(name, colon, value)| name + &colon + &value);
-    let plain = r#""(time_ms|rows|bytes|d|e)": ?(0|[1-9][0-9]{0,18})|"end":"[ab]{0,2}"|"d":("x"|true|-1\.5)"#;
+    let plain = r#""(time_ms|rows|bytes|d|e)": ?(0|[1-9][0-9]{0,18})|"end":"[ab]{0,2}"|"d":("x"|true|-1\.5)|"table":"[ab]"|"table":null"#;
     let member = prop_oneof![1 => odd, 3 => plain];
     let good = r#""op":"(write|read|scan|delete)"#.prop_flat_map(move |op| {
         (Just(op), r#""key":"([a-c]|\\\\x00){1,5}"#).prop_map(|(op, key)| vec![op + "\"", key + "\""])
