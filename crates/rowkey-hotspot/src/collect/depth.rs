@@ -1,6 +1,6 @@
 //! N_eff by depth: how many different beginnings of so many bytes a window has.
 
-use crate::facts::{Arrived, DepthSpread};
+use crate::facts::{Arrived, DepthSpread, Scan};
 use crate::sketch::float;
 
 /// Deepest depth looked at: the longest key of Bigtable.
@@ -12,13 +12,30 @@ const EVERY_MAX: usize = 128;
 /// A depth is listed where N_eff is by so much above the one listed before, and at its last change.
 const STEP: f64 = 1.01;
 
+/// What has a key.
+pub(crate) trait Keyed {
+    fn key(&self) -> &[u8];
+}
+
+impl Keyed for Arrived {
+    fn key(&self) -> &[u8] {
+        &self.key
+    }
+}
+
+impl Keyed for Scan {
+    fn key(&self) -> &[u8] {
+        &self.key
+    }
+}
+
 /// Effective number of different prefixes, `W^2 / sum c^2`, in windows of up to `window_len` neighbours, by the prefix's length; mean over the
 /// windows, weighted by their keys. Exact for these windows.
-pub(crate) fn by_depth(runs: &[Vec<Arrived>], window_len: usize) -> Vec<DepthSpread> {
+pub(crate) fn by_depth<T: Keyed>(runs: &[Vec<T>], window_len: usize) -> Vec<DepthSpread> {
     let chunks = runs.iter().flat_map(|run| run.chunks(window_len.max(1)));
     // The rest of a division says little; it counts only if there is nothing else.
-    let whole: Vec<&[Arrived]> = chunks.clone().filter(|chunk| 2 * chunk.len() >= window_len).collect();
-    let windows: Vec<&[Arrived]> = if whole.is_empty() { chunks.collect() } else { whole };
+    let whole: Vec<&[T]> = chunks.clone().filter(|chunk| 2 * chunk.len() >= window_len).collect();
+    let windows: Vec<&[T]> = if whole.is_empty() { chunks.collect() } else { whole };
     let keys: usize = windows.iter().map(|window| window.len()).sum();
     if keys == 0 {
         return Vec::new();
@@ -43,8 +60,8 @@ pub(crate) fn by_depth(runs: &[Vec<Arrived>], window_len: usize) -> Vec<DepthSpr
 }
 
 /// Bytes that each key of the window, sorted, shares with the next; equal keys share more than any key has.
-fn shared_with_next(window: &[Arrived]) -> Vec<usize> {
-    let mut keys: Vec<&[u8]> = window.iter().map(|arrived| &arrived.key[..]).collect();
+fn shared_with_next<T: Keyed>(window: &[T]) -> Vec<usize> {
+    let mut keys: Vec<&[u8]> = window.iter().map(Keyed::key).collect();
     keys.sort_unstable();
     keys.windows(2)
         .map(|pair| {

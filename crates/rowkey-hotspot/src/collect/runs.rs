@@ -142,41 +142,37 @@ impl Runs {
         });
     }
 
-    /// The blocks in order, those that follow each other joined.
-    fn joined(&self) -> Vec<Vec<&Block>> {
-        let blocks = self.head.iter().chain(&self.kept).chain(&self.previous).chain([&self.current]);
-        let mut runs: Vec<Vec<&Block>> = Vec::new();
+    /// All records of each run; blocks that follow each other are one run.
+    fn collect<T>(self, one: impl Fn(u64, Record<'_>) -> T) -> Vec<Vec<T>> {
+        let blocks = self.head.into_iter().chain(self.kept).chain(self.previous).chain([self.current]);
+        let mut runs: Vec<Vec<T>> = Vec::new();
+        let mut end = None;
         for block in blocks.filter(|block| !block.entries.is_empty()) {
-            match runs.last_mut() {
-                Some(run) if run.last().is_some_and(|last| last.end() == block.first) => run.push(block),
-                _ => runs.push(vec![block]),
+            if end != Some(block.first) {
+                runs.push(Vec::new());
+            }
+            end = Some(block.end());
+            if let Some(run) = runs.last_mut() {
+                run.extend(block.records().map(|(index, record)| one(index, record)));
             }
         }
         runs
     }
 
     /// The runs as keys.
-    pub(crate) fn arrived(&self) -> Vec<Vec<Arrived>> {
-        let arrived = |(index, record): (u64, Record<'_>)| Arrived {
-            index,
-            time_ms: record.time_ms,
-            key: record.key.into(),
-        };
-        let runs = self.joined().into_iter();
-        runs.map(|run| run.into_iter().flat_map(Block::records).map(arrived).collect()).collect()
+    pub(crate) fn into_arrived(self) -> Vec<Vec<Arrived>> {
+        self.collect(|index, record| Arrived { index, time_ms: record.time_ms, key: record.key.into() })
     }
 
     /// The runs as scans.
-    pub(crate) fn scans(&self) -> Vec<Vec<Scan>> {
-        let scan = |(index, record): (u64, Record<'_>)| Scan {
+    pub(crate) fn into_scans(self) -> Vec<Vec<Scan>> {
+        self.collect(|index, record| Scan {
             index,
             time_ms: record.time_ms,
             key: record.key.into(),
             end: record.end.map(Into::into),
             rows: record.rows,
-        };
-        let runs = self.joined().into_iter();
-        runs.map(|run| run.into_iter().flat_map(Block::records).map(scan).collect()).collect()
+        })
     }
 }
 
@@ -190,7 +186,7 @@ mod tests {
             let key = format!("{index:0key_len$}");
             runs.push(&Record { time_ms: None, key: key.as_bytes(), end: None, rows: None });
         }
-        runs.arrived()
+        runs.into_arrived()
     }
 
     #[test]

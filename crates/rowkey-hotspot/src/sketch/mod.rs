@@ -32,3 +32,6 @@ pub(crate) fn float(count: u64) -> f64 {
 pub(crate) fn short(count: usize) -> u32 {
     u32::try_from(count).expect("sketches are bounded far below 2^32 bytes")
 }
+
+#[cfg(test)]
+mod tests;
