@@ -5,7 +5,7 @@
 pub struct Facts {
     /// How many operations of each kind.
     pub counts: Counts,
-    /// The operations' times, if all that matter have one.
+    /// The operations' times, if at least 99 of 100 operations have one.
     pub span: Option<Span>,
     /// How the writes spread over the key space.
     pub writes: Spread,
@@ -15,7 +15,7 @@ pub struct Facts {
     pub lengths: Lengths,
     /// The keys written most, most first. Every key with a share above `heavy_share_min` is among them.
     pub heavy_writes: Vec<HeavyKey>,
-    /// The keys read most.
+    /// The keys read most, by point reads and as the beginning of scans.
     pub heavy_reads: Vec<HeavyKey>,
     /// The guarantee of the two lists: a key with a greater share of its kind is listed.
     pub heavy_share_min: f64,
@@ -82,7 +82,7 @@ pub struct Spread {
     /// The effective number of places, unbiased inverse Simpson `W(W-1) / sum c(c-1)`, mean over the windows; at most `ranges` in
     /// expectation.
     pub n_eff: f64,
-    /// Standard error of that mean, from the windows' own scatter.
+    /// Standard error of that mean, from the windows' own scatter; where there is one window, from its counts.
     pub n_eff_error: f64,
     /// The least of the plain estimator `W^2 / sum c^2` over the windows.
     pub n_eff_min: f64,
@@ -130,7 +130,8 @@ pub struct Front {
     pub above: f64,
     /// Share below all keys before their window.
     pub below: f64,
-    /// How fast the hot range moves: new key space (in ranges of equal count) per window.
+    /// How fast the hot range moves: keys above or below all earlier ones per window, in ranges of equal count of all keys. 256 over the
+    /// number of windows if every key is such a one.
     pub ranges_per_window: f64,
     /// Kendall's rank correlation of key order and arrival, -1 to 1, from a sample.
     pub tau: f64,
@@ -143,7 +144,7 @@ pub struct Front {
 pub struct DepthSpread {
     /// Bytes of the key that count.
     pub bytes: usize,
-    /// Effective number of different prefixes in a window, mean.
+    /// Effective number of different prefixes in a window, `W^2 / sum c^2`, mean over the windows of the runs; at most the window's length.
     pub n_eff: f64,
 }
 
@@ -189,7 +190,8 @@ pub struct Arrived {
 pub struct KeySample {
     /// Keys that there were.
     pub seen: u64,
-    /// Drawn evenly from all, in order of arrival: at least 8,192 where there are so many and they fit 4 MB.
+    /// Drawn evenly from all, in order of arrival: at least 8,192 where there are so many and they fit 4 MB (read and deleted: 1 MB).
+    /// Their keys are cut at 4,096 bytes, as are those of `runs`.
     pub uniform: Vec<Arrived>,
     /// Stretches of consecutive keys, spread over the whole stream, the first and the last among them, in order of arrival.
     pub runs: Vec<Vec<Arrived>>,

@@ -153,3 +153,32 @@ fn times_that_are_missing_leave_no_rates() {
     assert!(collected(11).is_none());
     assert_eq!(collected(10).map(|span| span.writes_per_s.to_bits()), Some(9_900.0_f64.to_bits()));
 }
+
+#[test]
+fn counts_lengths_rates_and_few_heavy_keys_do_not_depend_on_order() {
+    let mut seeded = Seeded::new(6);
+    let mut operations: Vec<(OpKind, String, i64)> = (0..5_000)
+        .map(|n| (OpKind::ALL[seeded.below(4)], "k".repeat(1 + seeded.below(200)), n / 3))
+        .collect();
+    let collected = |operations: &[(OpKind, String, i64)]| {
+        let mut collector = Collector::new(CollectConfig::default());
+        for (kind, key, time) in operations {
+            let plain = Operation::write(key.as_bytes());
+            collector.observe(&Operation { kind: *kind, time_ms: Some(*time), ..plain });
+        }
+        let facts = collector.finish();
+        assert_eq!(facts.heavy_share_min.to_bits(), 0.0_f64.to_bits(), "200 keys are all listed");
+        let counts = crate::facts::Counts { backwards: 0, ..facts.counts };
+        format!(
+            "{counts:?} {:?} {:?} {:?}",
+            facts.lengths,
+            facts.span,
+            (facts.heavy_writes, facts.heavy_reads)
+        )
+    };
+    let before = collected(&operations);
+    for last in (1..operations.len()).rev() {
+        operations.swap(last, seeded.below(last + 1));
+    }
+    assert_eq!(collected(&operations), before);
+}
