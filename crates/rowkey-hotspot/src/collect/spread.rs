@@ -147,7 +147,6 @@ impl SpreadMeter {
         self.above = 0;
         self.below = 0;
         if self.learned.is_stale(self.config.ranges) {
-            self.learned.sort();
             self.learned.cut(self.config.ranges, &mut self.ranges);
         }
         self.counts.clear();
@@ -208,7 +207,6 @@ impl SpreadMeter {
     }
 
     fn front(&mut self) -> Front {
-        self.learned.sort();
         let windows = float(self.totals.windows).max(1.0);
         let per_range = float(self.seen) / float(u64::from(self.config.ranges));
         Front {
@@ -221,13 +219,14 @@ impl SpreadMeter {
     }
 
     /// The rank of each sampled key, in order of arrival; equal keys have one rank.
-    fn ranks(&self) -> Vec<u32> {
+    fn ranks(&mut self) -> Vec<u32> {
+        let order = self.learned.order().to_vec();
         let sample = self.sample();
         let mut ranks = vec![0; sample.len()];
         let mut rank = 0;
         let mut before: Option<&[u8]> = None;
-        for position in self.learned.order() {
-            let position = *position as usize;
+        for position in order {
+            let position = position as usize;
             let key = sample.key(position);
             if before.is_some_and(|before| before != key) {
                 rank += 1;

@@ -39,7 +39,7 @@ impl EquiDepth {
         self.sample
     }
 
-    /// Whether keys came since [`EquiDepth::sort`]: any while the sample is complete, then as many as an eighth of one of `ranges`.
+    /// Whether keys came since the last [`EquiDepth::cut`]: any while the sample is complete, then as many as an eighth of one of `ranges`.
     pub fn is_stale(&self, ranges: u32) -> bool {
         let sorted = if self.halvings == self.sample.halvings() { self.order.len() } else { 0 };
         let came = self.sample.len() - sorted;
@@ -48,7 +48,7 @@ impl EquiDepth {
     }
 
     /// Sorts what came since the last time into the rest.
-    pub fn sort(&mut self) {
+    fn sort(&mut self) {
         if self.halvings != self.sample.halvings() {
             self.halvings = self.sample.halvings();
             self.order.clear();
@@ -70,13 +70,15 @@ impl EquiDepth {
         }
     }
 
-    /// Positions in the sample, sorted by key, equal keys by arrival; complete after [`EquiDepth::sort`].
-    pub fn order(&self) -> &[u32] {
+    /// All positions in the sample, sorted by key, equal keys by arrival.
+    pub fn order(&mut self) -> &[u32] {
+        self.sort();
         &self.order
     }
 
-    /// Cuts what was sorted into so many ranges of equal count. Equal cuts are one: there are fewer ranges if a key repeats often or keys are few.
-    pub fn cut(&self, ranges: u32, into: &mut Ranges) {
+    /// Cuts all keys so far into so many ranges of equal count. Equal cuts are one: there are fewer ranges if a key repeats often or keys are few.
+    pub fn cut(&mut self, ranges: u32, into: &mut Ranges) {
+        self.sort();
         let count = self.order.len();
         let parts = ranges.max(1) as usize;
         into.learn((1..parts).filter(|_| count > 0).map(|part| {
