@@ -1,0 +1,285 @@
+//! Fields measured: templates become formats.
+
+use std::collections::BTreeMap;
+
+use super::Hints;
+use super::column::{self, Column};
+use super::oddity;
+use super::partition::{is_worth, share};
+use super::recognise::{self, Recognised};
+use super::salt::{self, Rest};
+use super::template::{Form, Part, Template};
+use super::times::Around;
+use crate::facts::{Arrived, KeySample};
+use crate::layout::{FieldFacts, Format, IdMeaning, Layout, Meaning, Segment, TimeForm};
+
+/// Example keys of a format.
+const EXAMPLES: usize = 10;
+
+/// The layout that these templates give.
+pub(super) fn layout(
+    sample: &KeySample,
+    arrived: &[&Arrived],
+    templates: &[Template],
+    hints: Hints,
+) -> Layout {
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); templates.len()];
+    let mut fields = Vec::new();
+    for (at, arrived) in arrived.iter().enumerate() {
+        let fits = templates.iter().position(|template| template.cut(&arrived.key, &mut fields));
+        if let Some(fits) = fits {
+            members[fits].push(at);
+        }
+    }
+    let mut formats = Vec::new();
+    let mut explained = 0;
+    let only = templates.len() == 1;
+    for (template, members) in templates.iter().zip(&members) {
+        if members.is_empty() || !(is_worth(members.len(), arrived.len()) || only) {
+            continue;
+        }
+        explained += members.len();
+        let of_format: Vec<&Arrived> = members.iter().map(|at| arrived[*at]).collect();
+        let share = share(members.len(), arrived.len());
+        formats.push(format(sample, &of_format, template, share, hints));
+    }
+    formats.sort_by(|one, other| other.share.total_cmp(&one.share));
+    Layout {
+        formats,
+        sampled: arrived.len() as u64,
+        unexplained_share: share(arrived.len() - explained, arrived.len()),
+        from_schema: false,
+    }
+}
+
+fn format(sample: &KeySample, arrived: &[&Arrived], template: &Template, share: f64, hints: Hints) -> Format {
+    let keys: Vec<&[u8]> = arrived.iter().map(|arrived| &*arrived.key).collect();
+    let cut = Cut::new(&keys, template);
+    let is_complete = sample.is_complete() && !hints.bulk_load;
+    let mut fields = cut.fields(arrived, is_complete);
+    name(&mut fields, template);
+    let names: Vec<String> = fields.iter().map(|(facts, _)| facts.name.clone()).collect();
+    let lead: &[u8] = match template.parts.first() {
+        Some(Part::Literal(bytes)) => bytes,
+        _ => &[],
+    };
+    let rest = Rest { spans: &cut.spans, keys: &keys, names: &names, lead };
+    if let Some((facts, column)) = fields.first_mut()
+        && may_be_salt(&facts.meaning)
+        && let Some(salt) = salt::bucket(column, &rest)
+    {
+        facts.meaning = Meaning::Salt(salt);
+        "bucket".clone_into(&mut facts.name);
+        let recognised =
+            Recognised { meaning: facts.meaning.clone(), share: 1.0, chance: facts.chance, time: None };
+        facts.oddities = oddity::oddities(column, &recognised, behind(template, 0));
+    }
+    let mut fields = fields.into_iter().map(|(facts, _)| facts);
+    let segments = template.parts.iter().filter_map(|part| match part {
+        Part::Literal(bytes) => Some(Segment::Literal(bytes.clone())),
+        Part::Field { .. } => fields.next().map(|facts| Segment::Field(Box::new(facts))),
+    });
+    let step = (keys.len() / EXAMPLES).max(1);
+    let examples = keys.iter().step_by(step).take(EXAMPLES).map(|key| Box::from(*key)).collect();
+    Format { share, segments: segments.collect(), examples }
+}
+
+fn may_be_salt(meaning: &Meaning) -> bool {
+    matches!(
+        meaning,
+        Meaning::Number { negative: false, .. }
+            | Meaning::BinaryNumber { .. }
+            | Meaning::Enumeration
+            | Meaning::Text
+            | Meaning::Hash { .. }
+            | Meaning::Binary
+    )
+}
+
+/// The byte that stands behind a field, if a literal does.
+fn behind(template: &Template, field: usize) -> Option<u8> {
+    let mut seen = 0;
+    for pair in template.parts.windows(2) {
+        if let Part::Field { .. } = pair[0] {
+            if seen == field {
+                return match &pair[1] {
+                    Part::Literal(bytes) => bytes.first().copied(),
+                    Part::Field { .. } => None,
+                };
+            }
+            seen += 1;
+        }
+    }
+    None
+}
+
+/// Keys cut into fields.
+struct Cut<'a, 'k> {
+    keys: &'a [&'k [u8]],
+    template: &'a Template,
+    /// For each key where each field begins and ends.
+    spans: Vec<Vec<(usize, usize)>>,
+}
+
+impl<'a, 'k> Cut<'a, 'k> {
+    fn new(keys: &'a [&'k [u8]], template: &'a Template) -> Self {
+        let mut values = Vec::new();
+        let spans = keys.iter().map(|key| {
+            template.cut(key, &mut values);
+            let mut at = 0;
+            let mut next = values.iter();
+            let mut spans = Vec::with_capacity(values.len());
+            for part in &template.parts {
+                match part {
+                    Part::Literal(bytes) => at += bytes.len(),
+                    Part::Field { .. } => {
+                        let len = next.next().map_or(0, |value| value.len());
+                        spans.push((at, at + len));
+                        at += len;
+                    }
+                }
+            }
+            spans
+        });
+        Self { keys, template, spans: spans.collect() }
+    }
+
+    /// The fields' facts, without names, each with its column.
+    fn fields(&self, arrived: &[&Arrived], is_complete: bool) -> Vec<(FieldFacts, Column<'k>)> {
+        let times: Vec<i64> = arrived.iter().filter_map(|arrived| arrived.time_ms).collect();
+        let arrived_ms = (times.len() == arrived.len()).then_some(times.as_slice());
+        (0..self.template.field_count())
+            .map(|field| {
+                let value = |(key, spans): (&&'k [u8], &Vec<(usize, usize)>)| {
+                    let (from, to) = spans[field];
+                    let key: &'k [u8] = key;
+                    &key[from..to]
+                };
+                let column = Column::new(self.keys.iter().zip(&self.spans).map(value).collect());
+                let groups = column::groups(
+                    self.keys.iter().zip(&self.spans).map(|(key, spans)| &key[..spans[field].0]),
+                );
+                let around = Around { groups: &groups, arrived_ms, is_complete };
+                (facts(&column, around, field == 0, behind(self.template, field)), column)
+            })
+            .collect()
+    }
+}
+
+fn facts(column: &Column<'_>, around: Around<'_>, is_first: bool, behind: Option<u8>) -> FieldFacts {
+    let recognised = recognise::recognise(column, around);
+    let (top_value, top_share) = column.top();
+    let order = column.order();
+    let order_within = if is_first { order } else { column::order_within(&column.ranks, around.groups) };
+    let widths = column.distinct.iter().map(|value| value.len());
+    FieldFacts {
+        name: String::new(),
+        meaning_share: recognised.share,
+        chance: recognised.chance,
+        width_min: widths.clone().min().unwrap_or(0),
+        width_max: widths.max().unwrap_or(0),
+        distinct: column.distinct.len() as u64,
+        distinct_exact: around.is_complete,
+        top_value: top_value.into(),
+        top_share,
+        entropy_bits: column.entropy_bits(),
+        order,
+        order_within,
+        computed: None,
+        oddities: oddity::oddities(column, &recognised, behind),
+        meaning: recognised.meaning,
+    }
+}
+
+/// Names fields after the constant word in front of them, or after what they are.
+fn name(fields: &mut [(FieldFacts, Column<'_>)], template: &Template) {
+    let mut used: BTreeMap<String, u32> = BTreeMap::new();
+    let mut word = None;
+    let mut fields = fields.iter_mut();
+    for part in &template.parts {
+        match part {
+            Part::Literal(bytes) => word = word_of(bytes),
+            Part::Field { .. } => {
+                let Some((facts, _)) = fields.next() else { return };
+                let base = base_name(&facts.meaning, word.take());
+                let count = used.entry(base.clone()).or_default();
+                *count += 1;
+                facts.name = if *count == 1 { base } else { format!("{base}{count}") };
+            }
+        }
+    }
+}
+
+/// The last word of a literal, as a name.
+fn word_of(literal: &[u8]) -> Option<String> {
+    let mut words = literal.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+    let word = words.rfind(|word| !word.is_empty())?;
+    let word = String::from_utf8_lossy(word).trim_matches('_').to_ascii_lowercase();
+    let is_name = word.len() >= 2 && word.starts_with(|first: char| first.is_ascii_alphabetic());
+    (is_name && word != "bucket").then_some(word)
+}
+
+fn base_name(meaning: &Meaning, word: Option<String>) -> String {
+    let plain = match meaning {
+        Meaning::Time(_) => return "time".to_owned(),
+        Meaning::Period(time) => return period_name(time.form).to_owned(),
+        Meaning::Domain { .. } => return "host".to_owned(),
+        Meaning::Salt(_) => return "bucket".to_owned(),
+        Meaning::Number { .. } | Meaning::Decimal { .. } | Meaning::BinaryNumber { .. } => "number",
+        Meaning::Id(IdMeaning::Uuid(_)) => "uuid",
+        Meaning::Id(_) => "id",
+        Meaning::Hash { .. } => "hash",
+        Meaning::Path => "path",
+        Meaning::Address => "address",
+        Meaning::Email => "email",
+        Meaning::Enumeration => "word",
+        Meaning::Text => "text",
+        Meaning::Binary => "bytes",
+    };
+    word.unwrap_or_else(|| plain.to_owned())
+}
+
+fn period_name(form: TimeForm) -> &'static str {
+    match form {
+        TimeForm::Calendar => "period",
+        _ => "time",
+    }
+}
+
+/// The template that cuts keys of a format.
+pub(super) fn template_of(format: &Format) -> Template {
+    let mut parts = Vec::with_capacity(format.segments.len());
+    for (at, segment) in format.segments.iter().enumerate() {
+        parts.push(match segment {
+            Segment::Literal(bytes) => Part::Literal(bytes.clone()),
+            Segment::Field(facts) => {
+                let touches = matches!(format.segments.get(at + 1), Some(Segment::Field(_)));
+                Part::Field {
+                    form: form_of(facts),
+                    width: (touches && facts.is_fixed_width()).then_some(facts.width_max),
+                }
+            }
+        });
+    }
+    Template::new(parts)
+}
+
+/// What values of a field must look like for a key to be of its format.
+fn form_of(facts: &FieldFacts) -> Form {
+    if facts.meaning_share < 0.999 {
+        return Form::Any;
+    }
+    match &facts.meaning {
+        Meaning::Time(time) | Meaning::Period(time) => match time.form {
+            TimeForm::IsoBasic | TimeForm::IsoExtended | TimeForm::Calendar => Form::Time,
+            TimeForm::Epoch(_) | TimeForm::Ticks => Form::Digits,
+            TimeForm::Binary(_) => Form::Any,
+        },
+        Meaning::Id(IdMeaning::Uuid(_)) if facts.width_max == 36 => Form::Uuid,
+        Meaning::Id(IdMeaning::Ulid) => Form::Ulid,
+        Meaning::Id(IdMeaning::Ksuid) => Form::Ksuid,
+        Meaning::Id(IdMeaning::Snowflake) | Meaning::Number { negative: false, .. } => Form::Digits,
+        Meaning::Address => Form::Address,
+        _ => Form::Any,
+    }
+}
