@@ -10,6 +10,7 @@ mod json;
 mod new_file;
 mod output;
 mod progress;
+mod recording;
 mod records;
 mod rows;
 mod schema_file;
@@ -26,7 +27,8 @@ fn main() -> ExitCode {
     let result = command::run(cli.command, &mut session);
     // Results that came before a failure are shown before its message.
     let flushed = session.out.flush_all();
-    let result = result.and_then(|exit| flushed.map(|()| exit));
+    let recorded = session.finish_recording();
+    let result = result.and_then(|exit| flushed.and(recorded).map(|()| exit));
     // Whoever reads our output has seen enough: `rowkey scan t | head` is no failure.
     if session.out.is_broken() {
         return exit::Exit::Done.into();

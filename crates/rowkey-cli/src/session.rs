@@ -3,8 +3,10 @@
 use crate::cli::GlobalArgs;
 use crate::exit::Exit;
 use crate::output::{Color, Format, Output, Style, styled};
+use crate::recording::Recording;
+use anyhow::Result;
 use rowkey_store::{Clock, SystemClock};
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,6 +24,7 @@ pub(crate) struct Session {
     pub(crate) clock: Arc<dyn Clock>,
     quiet: bool,
     store_is_lossy: Cell<bool>,
+    recording: OnceCell<Recording>,
     color: Color,
 }
 
@@ -35,8 +38,23 @@ impl Session {
             clock: Arc::new(SystemClock),
             quiet: global.quiet,
             store_is_lossy: Cell::new(false),
+            recording: OnceCell::new(),
             color: global.color,
         }
+    }
+
+    /// Keeps what must be finished when the command has ended: the operations recorded. There is one recording a run.
+    pub(crate) fn keep(&self, recording: Recording) -> &Recording {
+        self.recording.get_or_init(|| recording)
+    }
+
+    /// Writes what is left of the operations recorded.
+    ///
+    /// # Errors
+    ///
+    /// If that failed, now or before.
+    pub(crate) fn finish_recording(&self) -> Result<()> {
+        self.recording.get().map_or(Ok(()), Recording::finish)
     }
 
     /// Prints a warning to stderr.

@@ -1,6 +1,7 @@
 //! Opening the store that `--store` names.
 
 use crate::exit::Failure;
+use crate::recording::{RecordArgs, Recording};
 use crate::session::Session;
 use anyhow::Result;
 use rowkey_lsm::{LsmEngine, Options};
@@ -72,6 +73,19 @@ pub(crate) fn open_folder(folder: &Path, session: &Session, access: Access) -> R
 /// As [`open`]; bad data (exit 3) if there is no such table, or it was not made from a key schema.
 pub(crate) fn open_table(session: &Session, table: &str) -> Result<KeyedTable> {
     let engine: Arc<dyn Engine> = open(session, Access::Existing)?;
+    Ok(KeyedTable::open(engine, Arc::clone(&session.clock), table, None)?)
+}
+
+/// Opens a table of this session's store, with what is done to its rows recorded, if that was asked for.
+///
+/// # Errors
+///
+/// As [`open_table`]; bad data (exit 3) if the file to record to cannot be written.
+pub(crate) fn open_table_recorded(session: &Session, table: &str, record: &RecordArgs) -> Result<KeyedTable> {
+    let Some(file) = record.file() else { return open_table(session, table) };
+    let engine = open(session, Access::Existing)?;
+    let recording = session.keep(Recording::open(file)?);
+    let engine = recording.around(engine, Arc::clone(&session.clock));
     Ok(KeyedTable::open(engine, Arc::clone(&session.clock), table, None)?)
 }
 

@@ -13,7 +13,12 @@ const SCHEMA: &str = "version = 1\ntable = \"t\"\n[key]\nlayout = \"{id}\"\n[key
 
 fn rowkey(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rowkey"));
-    command.args(arguments).current_dir(folder).env_remove("ROWKEY_STORE").stdin(Stdio::null());
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("ROWKEY_STORE")
+        .env_remove("ROWKEY_RECORD")
+        .stdin(Stdio::null());
     command
 }
 
@@ -178,4 +183,52 @@ fn copy_folder(from: &Path, to: &Path) {
             fs::copy(&path, &target).unwrap();
         }
     }
+}
+
+/// What is recorded is read back as the operations that were done.
+#[test]
+fn recorded_operations_are_read_back() {
+    use rowkey_hotspot::OpKind;
+    use rowkey_hotspot::input::{self, Format, Options};
+    use std::ops::ControlFlow;
+
+    let folder = table();
+    fs::write(folder.path().join("rows.csv"), "id,a\n1,x\n2,y\n").unwrap();
+    for command in [
+        &["import", "t", "rows.csv", "--record", "ops.jsonl"][..],
+        &["get", "t", "id=2", "--record", "ops.jsonl"],
+        &["scan", "t", "--where", "id >= 2", "--record", "ops.jsonl"],
+        &["delete", "t", "id=1", "--record", "ops.jsonl"],
+        // What fails is not recorded.
+        &["put", "t", "id=3", "--set", "nope:a=x", "--record", "ops.jsonl"],
+    ] {
+        let output = run(folder.path(), command);
+        assert_eq!(output.status.success(), command[0] != "put", "{command:?}: {}", stderr(&output));
+    }
+    let mut done = Vec::new();
+    let mut sink = |operation: &rowkey_hotspot::Operation<'_>| {
+        assert!(operation.time_ms.is_some_and(|time_ms| time_ms > 1_700_000_000_000));
+        let text = |key: &[u8]| String::from_utf8_lossy(key).into_owned();
+        done.push((operation.kind, text(operation.key), operation.end.map(text), operation.rows));
+        ControlFlow::Continue(())
+    };
+    let file = fs::File::open(folder.path().join("ops.jsonl")).unwrap();
+    let report = input::read(file, "ops.jsonl", &Options::default(), &mut sink, &mut |_| ()).unwrap();
+    assert_eq!((report.format, report.table.as_deref()), (Format::Operations, Some("t")));
+    assert!(report.malformed == 0 && report.ignored.is_empty(), "{report:?}");
+    let one = |kind, key: &str, rows| (kind, key.to_owned(), None, Some(rows));
+    let scan = (OpKind::Scan, "00000002".to_owned(), None, Some(1));
+    assert_eq!(
+        done,
+        [
+            one(OpKind::Write, "00000001", 1),
+            one(OpKind::Write, "00000002", 1),
+            one(OpKind::Read, "00000002", 1),
+            scan,
+            one(OpKind::Delete, "00000001", 1),
+        ]
+    );
+    let nowhere = run(folder.path(), &["get", "t", "id=2", "--record", "no/such/folder/ops.jsonl"]);
+    assert_eq!(nowhere.status.code(), Some(3));
+    assert!(stderr(&nowhere).contains("--record no/such/folder/ops.jsonl"), "{}", stderr(&nowhere));
 }

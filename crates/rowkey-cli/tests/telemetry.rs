@@ -161,6 +161,7 @@ fn rowkey(folder: &Path, arguments: &[&str]) -> String {
         .args(arguments)
         .current_dir(folder)
         .env_remove("ROWKEY_STORE")
+        .env_remove("ROWKEY_RECORD")
         .stdin(Stdio::null())
         .output()
         .unwrap();

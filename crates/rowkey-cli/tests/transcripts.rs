@@ -98,6 +98,7 @@ fn run(script: &str, folder: &Path) -> String {
         .env("LC_ALL", "C")
         .env("TZ", "UTC")
         .env_remove("ROWKEY_STORE")
+        .env_remove("ROWKEY_RECORD")
         .env_remove("NO_COLOR")
         .env_remove("COLUMNS")
         .stdin(Stdio::null())

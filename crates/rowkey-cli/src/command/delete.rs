@@ -2,6 +2,7 @@
 
 use crate::command::key::parse_fields;
 use crate::exit::{Exit, Failure};
+use crate::recording::RecordArgs;
 use crate::session::Session;
 use crate::store;
 use anyhow::Result;
@@ -29,6 +30,8 @@ pub(crate) struct DeleteArgs {
     /// Only the cells of this column; can be given several times
     #[arg(long, value_name = "FAMILY:QUALIFIER")]
     column: Vec<String>,
+    #[command(flatten)]
+    record: RecordArgs,
 }
 
 /// Runs it.
@@ -47,7 +50,7 @@ pub(crate) fn run(args: &DeleteArgs, session: &mut Session) -> Result<Exit> {
             times_us: None,
         });
     }
-    let table = store::open_table(session, &args.table)?;
+    let table = store::open_table_recorded(session, &args.table, &args.record)?;
     let values = parse_fields(table.codec(), &args.fields)?;
     if mutations.is_empty() {
         table.delete(&values, Durability::Synced)?;

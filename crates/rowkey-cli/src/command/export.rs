@@ -6,6 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::new_file;
 use crate::output::Format;
 use crate::progress::{Progress, Unit};
+use crate::recording::RecordArgs;
 use crate::session::Session;
 use crate::store;
 use crate::text;
@@ -44,12 +45,14 @@ pub(crate) struct ExportArgs {
     /// Leave out cells that garbage collection may take, as if it had run just now
     #[arg(long)]
     live: bool,
+    #[command(flatten)]
+    record: RecordArgs,
 }
 
 /// Runs it.
 pub(crate) fn run(args: &ExportArgs, session: &mut Session) -> Result<Exit> {
     let interrupt = Interrupt::watch()?;
-    let table = store::open_table(session, &args.table)?;
+    let table = store::open_table_recorded(session, &args.table, &args.record)?;
     let query = plan::query(table.codec(), &args.condition, args.condition.trim().is_empty())?;
     let request = ScanRequest { live: args.live, ..ScanRequest::new(query) };
     let format = match session.format {

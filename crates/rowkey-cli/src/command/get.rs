@@ -3,6 +3,7 @@
 use crate::command::key::parse_fields;
 use crate::command::scan::SelectArgs;
 use crate::exit::Exit;
+use crate::recording::RecordArgs;
 use crate::rows::RowPrinter;
 use crate::session::Session;
 use crate::store;
@@ -25,11 +26,13 @@ pub(crate) struct GetArgs {
     fields: Vec<String>,
     #[command(flatten)]
     select: SelectArgs,
+    #[command(flatten)]
+    record: RecordArgs,
 }
 
 /// Runs it.
 pub(crate) fn run(args: &GetArgs, session: &mut Session) -> Result<Exit> {
-    let table = store::open_table(session, &args.table)?;
+    let table = store::open_table_recorded(session, &args.table, &args.record)?;
     let values = parse_fields(table.codec(), &args.fields)?;
     let options = GetOptions { selection: args.select.selection()?, live: args.select.live };
     let row = table.get(&values, &options)?;

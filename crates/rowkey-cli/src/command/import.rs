@@ -5,6 +5,7 @@ use crate::interrupt::{Interrupt, Interruptible};
 use crate::json::{self, Object};
 use crate::output::Format;
 use crate::progress::{Progress, Unit};
+use crate::recording::RecordArgs;
 use crate::records::{Datum, right};
 use crate::session::Session;
 use crate::{records, store, text};
@@ -81,6 +82,8 @@ pub(crate) struct ImportArgs {
     /// When a batch counts as written
     #[arg(long, value_name = "WHEN", default_value = "synced")]
     durability: WrittenWhen,
+    #[command(flatten)]
+    record: RecordArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -126,7 +129,7 @@ pub(crate) enum WrittenWhen {
 /// Runs it.
 pub(crate) fn run(args: &ImportArgs, session: &mut Session) -> Result<Exit> {
     let interrupt = Interrupt::watch()?;
-    let table = store::open_table(session, &args.table)?;
+    let table = store::open_table_recorded(session, &args.table, &args.record)?;
     let mapping = mapping(args, &table)?;
     let (reader, length) = open(&args.file, &interrupt)?;
     let mut rejects = args.reject_file.as_deref().map(|file| create(file, &args.file)).transpose()?;

@@ -3,6 +3,7 @@
 use crate::command::key::parse_fields;
 use crate::command::scan::time_us;
 use crate::exit::{Exit, Failure};
+use crate::recording::RecordArgs;
 use crate::session::Session;
 use crate::store;
 use anyhow::Result;
@@ -30,6 +31,8 @@ pub(crate) struct PutArgs {
     /// The time of the cells instead of now
     #[arg(long, value_name = "TIME")]
     timestamp: Option<String>,
+    #[command(flatten)]
+    record: RecordArgs,
 }
 
 /// Runs it.
@@ -49,7 +52,7 @@ pub(crate) fn run(args: &PutArgs, session: &mut Session) -> Result<Exit> {
             )));
         }
     }
-    let table = store::open_table(session, &args.table)?;
+    let table = store::open_table_recorded(session, &args.table, &args.record)?;
     let values = parse_fields(table.codec(), &args.fields)?;
     table.put(&values, mutations, Durability::Synced)?;
     Ok(Exit::Done)

@@ -5,6 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::json::Object;
 use crate::output::Format;
+use crate::recording::RecordArgs;
 use crate::rows::{RowPrinter, Shown};
 use crate::session::Session;
 use crate::{store, text};
@@ -63,6 +64,8 @@ pub(crate) struct ScanArgs {
     full_scan: bool,
     #[command(flatten)]
     select: SelectArgs,
+    #[command(flatten)]
+    record: RecordArgs,
 }
 
 /// Which cells of rows are read, and how they are shown.
@@ -185,7 +188,7 @@ pub(crate) fn run(args: &ScanArgs, session: &mut Session) -> Result<Exit> {
     let Some(name) = args.table.as_ref().or(args.named_table.as_ref()) else {
         return Err(Failure::usage("which table? give its name"));
     };
-    let table = store::open_table(session, name)?;
+    let table = store::open_table_recorded(session, name, &args.record)?;
     let query = plan::query(table.codec(), &args.condition, args.full_scan)?;
     let request = ScanRequest {
         rows_max: args.limit,
