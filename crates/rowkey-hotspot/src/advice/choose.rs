@@ -21,6 +21,8 @@ use crate::context::Capacity;
 pub struct BucketQuestion {
     /// Writes per second at the peak of the stream that needs spreading.
     pub writes_per_s: f64,
+    /// Whether that is stated or measured. If it is assumed, buckets are enough that use three quarters of what is assumed.
+    pub writes_are_known: bool,
     /// Nodes now, at least 1.
     pub nodes: u32,
     /// The most nodes that the table is expected to have in its life; fewer than `nodes` counts as `nodes`.
@@ -44,10 +46,17 @@ pub struct BucketQuestion {
 }
 
 impl BucketQuestion {
+    /// A question about a stream of unknown rate, which may need the whole cluster.
+    pub fn whole_cluster(nodes: u32, capacity: Capacity) -> Self {
+        let writes_per_s = f64::from(nodes.max(1)) * capacity.one_node_writes_per_s();
+        Self { writes_are_known: false, ..Self::new(writes_per_s, nodes, capacity) }
+    }
+
     /// A question with no range reads, even placement, no growth of the cluster, and reads that may become twice as dear.
     pub fn new(writes_per_s: f64, nodes: u32, capacity: Capacity) -> Self {
         Self {
             writes_per_s,
+            writes_are_known: true,
             nodes,
             nodes_for_life: nodes,
             range_reads_per_s: 0.0,
@@ -84,7 +93,8 @@ impl BucketQuestion {
 
     /// What the buckets must carry: the writes, or the whole cluster where that is less.
     fn wanted_per_s(&self) -> f64 {
-        rate(self.writes_per_s).min(self.cluster_per_s())
+        let all = rate(self.writes_per_s).min(self.cluster_per_s());
+        if self.writes_are_known { all } else { all * SHARE_ENOUGH }
     }
 
     /// Nodes' worth of writes gained, and nodes' worth of reads added.
@@ -96,6 +106,10 @@ impl BucketQuestion {
         (gain, (f64::from(buckets) - 1.0) * seeks)
     }
 }
+
+/// The usable share that is enough where the rate is a guess: more would be more exact than the guess. F3 gives it to any number of
+/// buckets from three times the nodes on.
+const SHARE_ENOUGH: f64 = 0.75;
 
 /// Buckets of a schema: at most 65,536 (docs/schema.md).
 const BUCKETS_MAX: u32 = 65_536;
@@ -330,6 +344,16 @@ fn curve(question: &BucketQuestion, outcome: Outcome) -> Vec<BucketPoint> {
 
 fn needed_text(question: &BucketQuestion, needed: u32) -> String {
     let capacity = &question.capacity;
+    if !question.writes_are_known {
+        return format!(
+            "writes/s is not known: taken as what {} nodes carry, {} x {} x {} = {}",
+            question.nodes,
+            question.nodes,
+            shown(capacity.target),
+            shown(capacity.writes_per_s),
+            shown(rate(question.writes_per_s)),
+        );
+    }
     format!(
         "nodes needed = writes/s / (target x writes/s of a node) = {} / ({} x {}) -> {}",
         shown(rate(question.writes_per_s)),
@@ -491,6 +515,19 @@ mod tests {
     fn a_load_that_needs_every_node_gets_a_number_that_divides_evenly() {
         // 16, 32 and 64 buckets leave at least 8 % of ten nodes idle; ten leave none.
         check(&question(98_000.0, 10, 0.0, 0.0), Outcome::Salt { buckets: 10 });
+    }
+
+    #[test]
+    fn a_guessed_load_is_content_with_three_quarters_of_the_cluster() {
+        for (nodes, buckets) in [(10, 16), (40, 64), (12, 32), (16, 16), (2, 2)] {
+            check(&BucketQuestion::whole_cluster(nodes, Capacity::default()), Outcome::Salt { buckets });
+        }
+        check(&BucketQuestion::whole_cluster(1, Capacity::default()), Outcome::OneNodeTakesIt);
+        let grown = BucketQuestion {
+            buckets_now: Some(12),
+            ..BucketQuestion::whole_cluster(40, Capacity::default())
+        };
+        check(&grown, Outcome::Salt { buckets: 96 });
     }
 
     #[test]
