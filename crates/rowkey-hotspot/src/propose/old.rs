@@ -2,6 +2,7 @@
 
 use super::convert::Cell;
 use crate::facts::Facts;
+use crate::infer;
 use crate::layout::{FieldFacts, Format, Layout, Meaning, SaltOrigin, Segment};
 use rowkey::Codec;
 use rowkey::schema::{FieldKind, Order, Part, SaltSource};
@@ -72,7 +73,7 @@ impl Reader {
         match self {
             Self::Whole => Some(vec![Cell::Raw(key)]),
             Self::Formats(formats) => {
-                let fields = formats.iter().find_map(|format| split(format, key))?;
+                let fields = formats.iter().find_map(|format| infer::split(format, key))?;
                 Some(fields.into_iter().map(Cell::Raw).collect())
             }
             Self::Schema(codec) => {
@@ -306,31 +307,6 @@ impl OldField {
     }
 }
 
-/// The fields of a key of this format: fixed widths, and the first place of what stands behind the others.
-pub(super) fn split<'k>(format: &Format, key: &'k [u8]) -> Option<Vec<&'k [u8]>> {
-    let mut rest = key;
-    let mut fields = Vec::new();
-    for (index, segment) in format.segments.iter().enumerate() {
-        let width = match segment {
-            Segment::Literal(literal) => {
-                rest = rest.strip_prefix(literal.as_slice())?;
-                continue;
-            }
-            Segment::Field(facts) if facts.is_fixed_width() && facts.width_max > 0 => facts.width_max,
-            Segment::Field(_) => match format.segments.get(index + 1) {
-                Some(Segment::Literal(next)) if !next.is_empty() => {
-                    rest.windows(next.len()).position(|window| window == next)?
-                }
-                _ => rest.len(),
-            },
-        };
-        let (field, behind) = rest.split_at_checked(width)?;
-        fields.push(field);
-        rest = behind;
-    }
-    rest.is_empty().then_some(fields)
-}
-
 /// Whether a field of varying width cannot end at this byte.
 fn runs_on(rows: &[Vec<Cell<'_>>], at: usize, literal: Option<u8>) -> bool {
     let values = || {
@@ -474,6 +450,7 @@ mod tests {
             from: Some(from),
             repeats: None,
             even_p: 0.5,
+            follows: None,
         });
         let old = old(vec![format(
             vec![

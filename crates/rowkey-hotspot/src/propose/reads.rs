@@ -364,8 +364,14 @@ mod tests {
     }
 
     fn salted() -> Format {
-        let salt =
-            Meaning::Salt(SaltMeaning { buckets: 16, used: 16, from: None, repeats: None, even_p: 0.5 });
+        let salt = Meaning::Salt(SaltMeaning {
+            buckets: 16,
+            used: 16,
+            from: None,
+            repeats: None,
+            even_p: 0.5,
+            follows: None,
+        });
         let form = TimeForm::Epoch(rowkey::schema::TimeUnit::Seconds);
         let time = Meaning::Time(TimeMeaning { form, reversed: false, first_ms: 0, last_ms: 1 });
         let hash = || Segment::Literal(b"#".to_vec());

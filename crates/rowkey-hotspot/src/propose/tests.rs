@@ -84,7 +84,14 @@ fn meaning(kind: &str) -> Meaning {
         "decimal" => Meaning::Decimal { negative: true },
         "hex" => Meaning::Hash { bits: 40, encoding: HashEncoding::Hex },
         "host" => Meaning::Domain { reversed: false },
-        "salt" => Meaning::Salt(SaltMeaning { buckets: 0, used: 0, from: None, repeats: None, even_p: 0.5 }),
+        "salt" => Meaning::Salt(SaltMeaning {
+            buckets: 0,
+            used: 0,
+            from: None,
+            repeats: None,
+            even_p: 0.5,
+            follows: None,
+        }),
         _ => Meaning::Text,
     }
 }
@@ -92,7 +99,7 @@ fn meaning(kind: &str) -> Meaning {
 /// Fills in what the rules of a proposal look at: distinct values, the most frequent, widths, and the span of times.
 fn measure(format: &mut Format, facts: &Facts) {
     let keys: Vec<&[u8]> = facts.written.uniform.iter().map(|arrived| &*arrived.key).collect();
-    let rows: Vec<Vec<&[u8]>> = keys.iter().filter_map(|key| old::split(format, key)).collect();
+    let rows: Vec<Vec<&[u8]>> = keys.iter().filter_map(|key| crate::infer::split(format, key)).collect();
     assert!(rows.len() * 10 > keys.len() * 9, "the layout of the test fits");
     let mut at = 0;
     for segment in &mut format.segments {
