@@ -73,7 +73,7 @@ pub(super) fn find<'a>(shapes: &[Shape<'a>], written: &[Row<'a>]) -> Option<Buck
                 run.unwrap_or(inside.max(salt.buckets as usize))
             }
             meaning if may_be_bucket(meaning) && shape.fields.len() > shape.lead + 1 && !is_named(shape) => {
-                numbered(shape, &counts, run).or_else(|| computed(shape, rows.clone(), &counts))?
+                numbered(shape, &counts, run).or_else(|| computed(shape, &rows, &counts))?
             }
             _ => return None,
         };
@@ -138,7 +138,7 @@ fn numbered(shape: &Shape<'_>, counts: &[(&[u8], u64)], run: Option<usize>) -> O
 /// hashed. Codes of real things have gaps whatever decides them.
 fn computed<'r, 'a: 'r>(
     shape: &Shape<'_>,
-    rows: impl Iterator<Item = &'r Row<'a>> + Clone,
+    rows: &(impl Iterator<Item = &'r Row<'a>> + Clone),
     counts: &[(&[u8], u64)],
 ) -> Option<usize> {
     let numbers = numbers(counts);

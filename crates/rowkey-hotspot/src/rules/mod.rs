@@ -5,6 +5,7 @@
 mod advise;
 mod buckets;
 mod case;
+mod delimiter;
 mod domain;
 mod draft;
 mod entity;
@@ -61,7 +62,7 @@ fn look(rule: Rule, case: &Case<'_>) -> Outcome {
         Rule::LongKey => length::judge(case),
         Rule::MixedFormats => formats::formats(case),
         Rule::NegativeTextNumber => text::negative(case),
-        Rule::DelimiterInData => text::delimiter(case),
+        Rule::DelimiterInData => delimiter::judge(case),
         Rule::MixedTimeUnits => formats::time_units(case),
         Rule::LossyReverseTime => reverse::judge(case),
         Rule::HexCaseMix => text::hex_case(case),

@@ -329,7 +329,7 @@ fn look_ups_that_try_every_bucket_are_reported() {
     for _ in 0..4_000 {
         let order = random.below(900_000);
         ops.push(write(format!("{:02}#{order:06}", random.below(16))));
-        if order % 40 == 0 {
+        if order.is_multiple_of(40) {
             ops.extend((0..16).map(|bucket| read(format!("{bucket:02}#{order:06}"))));
         }
     }
