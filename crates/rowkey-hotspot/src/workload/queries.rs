@@ -18,6 +18,8 @@ pub struct ReadShape {
     pub rows: f64,
     /// Whether it reads one row by its complete key.
     pub is_point: bool,
+    /// Whether reading ends after so many rows, so that only the beginning of each range is read.
+    pub is_limited: bool,
 }
 
 /// One range that an execution reads; the row of a key if it has no end.
@@ -103,7 +105,8 @@ pub(super) fn readers(generator: &Generator, options: &WorkloadOptions) -> (Vec<
                 ROWS_ASSUMED
             }
         };
-        let shape = ReadShape { name: name.clone(), per_second, rows, is_point };
+        let shape =
+            ReadShape { name: name.clone(), per_second, rows, is_point, is_limited: query.limit.is_some() };
         readers.push(Reader { shape, query: query.clone(), window_ms, pool: Vec::new(), executions: 0 });
     }
     (readers, notes)
