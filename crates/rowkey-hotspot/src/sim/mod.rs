@@ -14,6 +14,7 @@
     reason = "counts, rates and shares are far below 2^53, and what is cast to a whole number is not negative"
 )]
 
+mod chart;
 mod decide;
 mod drive;
 mod engine;
@@ -29,6 +30,7 @@ mod tablet;
 mod tests;
 mod trace;
 
+pub use chart::Chart;
 pub use drive::{Observer, SECONDS_MAX, pre_split, replay, simulate};
 pub use engine::{NODES_MAX, Piece, Simulation, TABLETS_MAX};
 pub use finder::{Finder, FinderRule};
