@@ -1,5 +1,6 @@
 //! What an input is, told by its first 64 KiB. Wrong guesses are dear, so what is no text is refused by name.
 
+use super::escape::is_printable;
 use super::lines::trim_cr;
 use super::{Compression, operations};
 use super::{Format, Options, fields, unpack};
@@ -44,18 +45,18 @@ pub(super) fn check_text(head: &[u8]) -> Result<(), String> {
         (b"SQLite format 3\x00", "an SQLite database; write its keys as text, one a line"),
         (b"DATABLK*", "an HBase file; write its keys as text, one a line"),
     ];
-    // A mark of letters may be a word of a key; zeros tell.
+    // A mark that can be read may begin a key; zeros tell.
     let is_binary = head.contains(&0);
     let other = OTHERS.iter().find(|(magic, _)| head.starts_with(magic));
     if let Some((magic, what)) = other
-        && (is_binary || !magic.iter().all(u8::is_ascii_alphanumeric))
+        && (is_binary || !is_printable(magic))
     {
         return Err(format!("is {what}"));
     }
     if unpack::compression_of(head.get(..4).unwrap_or(head)) != Compression::None {
         return Err("is packed twice; unpack it once".to_owned());
     }
-    if head.get(257..262) == Some(b"ustar") {
+    if is_binary && head.get(257..262) == Some(b"ustar") {
         return Err("is a tar archive; unpack it, and read the files in it".to_owned());
     }
     if is_utf16(head) {

@@ -150,13 +150,14 @@ fn what_is_no_text_is_refused_by_name() {
     check(b"BZh91AY&SY\x00\x01", "bzip2");
     check(b"\xfd7zXZ\x00\x00", "xz");
     check(&gzip(&gzip(b"a\n")), "packed twice");
-    check(&[&[b'x'; 257][..], b"ustar", &[b'0'; 200]].concat(), "tar");
+    check(&[&[b'x'; 257][..], b"ustar", &[0; 200]].concat(), "tar");
     check(b"\x01\x02\x03\n\x04\x05\x06", "control characters");
     check(b"a\rb\rc\r", "CR alone");
     check(b"[\n{\"op\": \"write\"}\n]", "JSON array");
     check(b"[{\"op\": \"write\"}, {}]", "JSON array");
     check(b"{\n  \"op\": \"write\",\n  \"key\": \"a\"\n}\n", "several lines");
     super::tests::check(b"PAR1#a\nBZh#b\n{tenant}#c\n[x]\n", &["PAR1#a", "BZh#b", "{tenant}#c", "[x]"]);
+    super::tests::check(b"DATABLK*\n", &["DATABLK*"]);
     let keys = Options { format: Some(Format::Keys), ..Options::default() };
     assert_eq!(read_with(b"\x01\x02\x03\n\x04", &keys).unwrap().0, ["\\x01\\x02\\x03", "\\x04"]);
 }
