@@ -1,6 +1,9 @@
-//! Schemas that the targets share: together they have every encoding, salt source and salt format.
+//! What the targets share: schemas, which together have every encoding, salt source and salt format, and a reader of operations.
 
 use rowkey::{Codec, KeySchema};
+use rowkey_hotspot::Operation;
+use rowkey_hotspot::input::{self, Options};
+use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
 const SCHEMAS: [&str; 5] = [
@@ -85,4 +88,27 @@ static CODECS: LazyLock<Vec<Codec>> = LazyLock::new(|| {
 pub fn choose(data: &[u8]) -> Option<(&'static Codec, &[u8])> {
     let (first, rest) = data.split_first()?;
     Some((&CODECS[usize::from(*first) % CODECS.len()], rest))
+}
+
+/// An operation that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owned {
+    /// Its kind, time, rows and bytes, and where it ends.
+    pub rest: String,
+    /// Its key.
+    pub key: Vec<u8>,
+}
+
+/// All operations of an input, if it is not refused. Checks that the counts add up.
+pub fn read_all(bytes: &[u8], options: &Options) -> Option<Vec<Owned>> {
+    let mut all = Vec::new();
+    let mut sink = |operation: &Operation<'_>| {
+        let rest = format!("{:?}", Operation { key: b"", ..*operation });
+        all.push(Owned { rest, key: operation.key.to_vec() });
+        ControlFlow::Continue(())
+    };
+    let report = input::read(bytes, "input", options, &mut sink, &mut |_| ()).ok()?;
+    assert!(report.adds_up(), "{report:?}");
+    assert_eq!(report.operations, all.len() as u64);
+    Some(all)
 }
