@@ -1,7 +1,7 @@
 //! `period-rollover`: a day, an hour or another period leads the key and a part that spreads well is behind it. Fine inside the period; at
 //! each turn all writes begin at one place.
 
-use super::case::{Case, KEYS_MIN, Shape, is_time};
+use super::case::{Case, FRONT_PLACES_MAX, KEYS_MIN, Shape};
 use super::draft::{Draft, Outcome};
 use super::places::{groups, places};
 use super::say;
@@ -12,31 +12,47 @@ use crate::rule::{Rule, Severity};
 /// period that is longer spreads for the rest of it; a shorter one is a time like any other.
 const SPLIT_MS: f64 = 20.0 * 60_000.0;
 
+/// Splits are decided once a minute (research section 3.2, an assumption): within a shorter period nothing is split, whatever the windows
+/// of a busy stream show.
+const DECISION_MS: f64 = 60_000.0;
+
 /// A turn shows if a window falls to fewer places than this (research, D6).
 const TURN_PLACES_MAX: f64 = 3.0;
 
 /// A period in front.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Period {
-    /// How long one lasts, milliseconds.
-    pub(super) length_ms: f64,
+    /// How long one lasts, milliseconds. `None`: a number that many keys share, such as the number of a week or a batch.
+    pub(super) length_ms: Option<f64>,
     /// Places inside one period, measured on the fullest.
     pub(super) inside: f64,
     /// Places that are wanted: half the nodes.
     wanted: f64,
+    /// Places over all, turns included.
+    over_all: f64,
 }
 
 impl Period {
-    /// Whether its part of the table is split before it ends, so that only its turns are a front.
+    /// Whether only its turns are a front: what is behind it spreads, and it lasts until its part of the table is split. A number has no
+    /// length, so that most windows must show it.
     pub(super) fn is_split(&self) -> bool {
-        self.length_ms >= SPLIT_MS && self.inside >= self.wanted
+        let lasts = match self.length_ms {
+            Some(length) if length >= SPLIT_MS => true,
+            Some(length) if length < DECISION_MS => false,
+            _ => self.over_all >= FRONT_PLACES_MAX,
+        };
+        self.inside >= self.wanted && lasts
     }
 }
 
 /// The period that leads a format's keys, if the first field that varies is a time that many keys share.
 pub(super) fn period(case: &Case<'_>, shape: &Shape<'_>) -> Option<Period> {
     let field = shape.lead_field();
-    let (Meaning::Period(time) | Meaning::Time(time)) = &field.meaning else { return None };
+    let time = match &field.meaning {
+        Meaning::Period(time) | Meaning::Time(time) => Some(time),
+        Meaning::Number { .. } | Meaning::BinaryNumber { .. } => None,
+        _ => return None,
+    };
     // Keys behind it are needed to measure how they spread.
     let shared = case.layout.sampled / field.distinct.max(1) >= 20;
     if !shared || shape.lead + 1 >= shape.fields.len() {
@@ -47,9 +63,8 @@ pub(super) fn period(case: &Case<'_>, shape: &Shape<'_>) -> Option<Period> {
     // Ten keys a place are the most that a small group can show.
     let wanted = (case.load.nodes / 2.0).min(inside.ranges / 2.0).max(2.0);
     let turns = say::float(field.distinct.saturating_sub(1).max(1));
-    #[expect(clippy::cast_precision_loss, reason = "a span of milliseconds")]
-    let span = time.last_ms.saturating_sub(time.first_ms).max(0) as f64;
-    Some(Period { length_ms: span / turns, inside: inside.n_eff, wanted })
+    let length_ms = time.map(|time| say::float(time.last_ms.abs_diff(time.first_ms)) / turns);
+    Some(Period { length_ms, inside: inside.n_eff, wanted, over_all: case.facts.writes.n_eff })
 }
 
 /// Whether any format begins with a period whose turns are all that is wrong.
@@ -62,9 +77,7 @@ fn found(case: &Case<'_>, shape: &Shape<'_>) -> Option<Period> {
     let enough = say::float(case.layout.sampled) * shape.format.share >= say::float(KEYS_MIN);
     let moves = field.order.tau.abs() >= 0.3 || field.order.ascending >= 0.95;
     let turns = case.facts.writes.n_eff_min < TURN_PLACES_MAX;
-    (enough && moves && turns && is_time(&field.meaning))
-        .then(|| period(case, shape))?
-        .filter(Period::is_split)
+    (enough && moves && turns).then(|| period(case, shape))?.filter(Period::is_split)
 }
 
 pub(super) fn judge(case: &Case<'_>) -> Outcome {
@@ -82,9 +95,11 @@ pub(super) fn judge(case: &Case<'_>) -> Outcome {
     let writes = &case.facts.writes;
     let narrow = writes.series.iter().filter(|window| window.n_eff_min < TURN_PLACES_MAX).count();
     let headline = format!(
-        "`{}` leads the key and changes every {}: inside it {} places are written at once, at each turn one",
+        "`{}` leads the key and changes {}: inside it {} places are written at once, at each turn one",
         field.name,
-        duration(period.length_ms),
+        period
+            .length_ms
+            .map_or_else(|| "now and then".to_owned(), |length| format!("every {}", duration(length))),
         say::number(period.inside)
     );
     let mut draft = Draft::of_share(case, Rule::PeriodRollover, shape.format.share, headline)

@@ -543,3 +543,11 @@ fn a_thousand_nodes_and_a_small_sample_raise_no_false_alarm() {
     let skew = stream(3_000, |time, _, random| format!("dev-{:05}#{time}", skewed(random, 50_000)));
     examine(&skew, &large);
 }
+
+#[test]
+fn a_number_that_many_keys_share_is_a_period_too() {
+    let mut random = Seeded::new(31);
+    let keys: Vec<Op> =
+        (0..12_000).map(|index| write(format!("{}/{:016x}", 2_900 + index / 3_000, random.any()))).collect();
+    check(&keys, "warning period-rollover");
+}
