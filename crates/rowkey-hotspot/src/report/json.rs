@@ -7,7 +7,7 @@ use crate::layout::{
     FieldFacts, FieldOrder, Format, IdMeaning, Layout, Meaning, Oddity, Segment, TimeMeaning,
 };
 use crate::report::object::Json;
-use crate::report::redact::Redactor;
+use crate::report::redact::{Redactor, Wording};
 use crate::report::{Source, words};
 
 /// The version of the format. Members are added without a new version; one that changes its meaning or goes away gets one.
@@ -19,6 +19,7 @@ const WINDOWS_MAX: usize = 512;
 /// A diagnosis as one JSON object, `"type":"diagnosis"` first. Measured numbers have six significant digits; what was not measured is
 /// null.
 pub fn json(diagnosis: &Diagnosis, source: &Source, redactor: Redactor) -> Json {
+    let wording = &Wording::of_layout(redactor, &diagnosis.layout);
     let facts = &diagnosis.facts;
     let writes = &facts.writes;
     let measured = |number: f64| if writes.windows > 0 { number.into() } else { Json::Null };
@@ -27,55 +28,55 @@ pub fn json(diagnosis: &Diagnosis, source: &Source, redactor: Redactor) -> Json 
         ("version", VERSION.into()),
         ("worst", Json::optional(diagnosis.worst().map(crate::Severity::name))),
         ("healthy", diagnosis.is_healthy().into()),
-        ("findings", Json::list(diagnosis.findings.iter().map(|finding| finding_json(finding, redactor)))),
+        ("findings", Json::list(diagnosis.findings.iter().map(|finding| finding_json(finding, wording)))),
         ("n_eff", measured(writes.n_eff)),
         ("n_eff_error", measured(writes.n_eff_error)),
         ("n_eff_min", measured(writes.n_eff_min)),
         ("largest_share", measured(writes.largest_share)),
         ("bound", bound_json(diagnosis)),
         ("counts", counts_json(&facts.counts)),
-        ("layout", layout_json(&diagnosis.layout, redactor)),
-        ("facts", facts_json(facts, redactor)),
-        ("passed", Json::list(diagnosis.passed.iter().map(|passed| passed_json(passed, redactor)))),
+        ("layout", layout_json(&diagnosis.layout, wording)),
+        ("facts", facts_json(facts, wording)),
+        ("passed", Json::list(diagnosis.passed.iter().map(|passed| passed_json(passed, wording)))),
         ("context", context_json(&diagnosis.context)),
         ("input", source_json(source)),
-        ("redacted", redactor.redacts().into()),
+        ("redacted", wording.redactor.redacts().into()),
     ])
 }
 
-fn finding_json(finding: &Finding, redactor: Redactor) -> Json {
-    let bytes = |bytes: &[u8]| Json::bytes(&redactor.bytes(bytes));
+fn finding_json(finding: &Finding, wording: &Wording) -> Json {
+    let bytes = |bytes: &[u8]| Json::bytes(&wording.redactor.bytes(bytes));
     let places = finding.places.iter().map(|(start, end)| {
         Json::Object(vec![("start", bytes(start)), ("end", Json::optional(end.as_deref().map(bytes)))])
     });
     Json::Object(vec![
         ("rule", finding.rule.name().into()),
         ("severity", finding.severity.name().into()),
-        ("headline", redactor.text(&finding.headline).into()),
-        ("field", Json::optional(finding.field.as_deref())),
+        ("headline", wording.text(&finding.headline).into()),
+        ("field", Json::optional(finding.field.as_deref().map(|field| wording.name(field)))),
         ("nodes_lost", finding.nodes_lost.into()),
-        ("evidence", Json::list(finding.evidence.iter().map(|evidence| evidence_json(evidence, redactor)))),
+        ("evidence", Json::list(finding.evidence.iter().map(|evidence| evidence_json(evidence, wording)))),
         ("examples", Json::list(finding.examples.iter().map(|key| bytes(key)))),
         ("places", Json::list(places)),
-        ("advice", Json::list(finding.advice.iter().map(|advice| advice_json(advice, redactor)))),
+        ("advice", Json::list(finding.advice.iter().map(|advice| advice_json(advice, wording)))),
     ])
 }
 
-fn evidence_json(evidence: &Evidence, redactor: Redactor) -> Json {
+fn evidence_json(evidence: &Evidence, wording: &Wording) -> Json {
     Json::Object(vec![
-        ("what", redactor.text(&evidence.what).into()),
+        ("what", wording.text(&evidence.what).into()),
         ("measured", evidence.measured.into()),
-        ("threshold", non_empty(&redactor.text(&evidence.threshold))),
+        ("threshold", non_empty(&wording.text(&evidence.threshold))),
         ("sample", evidence.sample.into()),
         ("error", Json::optional(evidence.error)),
     ])
 }
 
-fn advice_json(advice: &Advice, redactor: Redactor) -> Json {
+fn advice_json(advice: &Advice, wording: &Wording) -> Json {
     Json::Object(vec![
-        ("action", redactor.text(&advice.action).into()),
-        ("gain", non_empty(&redactor.text(&advice.gain))),
-        ("cost", non_empty(&redactor.text(&advice.cost))),
+        ("action", wording.text(&advice.action).into()),
+        ("gain", non_empty(&wording.text(&advice.gain))),
+        ("cost", non_empty(&wording.text(&advice.cost))),
     ])
 }
 
@@ -108,53 +109,55 @@ fn counts_json(counts: &Counts) -> Json {
     ])
 }
 
-fn layout_json(layout: &Layout, redactor: Redactor) -> Json {
+fn layout_json(layout: &Layout, wording: &Wording) -> Json {
     Json::Object(vec![
         ("from_schema", layout.from_schema.into()),
         ("sampled", layout.sampled.into()),
         ("unexplained_share", layout.unexplained_share.into()),
-        ("formats", Json::list(layout.formats.iter().map(|format| format_json(format, redactor)))),
+        ("formats", Json::list(layout.formats.iter().map(|format| format_json(format, wording)))),
     ])
 }
 
-fn format_json(format: &Format, redactor: Redactor) -> Json {
+fn format_json(format: &Format, wording: &Wording) -> Json {
     let segments = format.segments.iter().map(|segment| match segment {
-        Segment::Literal(literal) => Json::Object(vec![("literal", Json::bytes(&redactor.bytes(literal)))]),
-        Segment::Field(field) => Json::Object(vec![("field", field_json(field, redactor))]),
+        Segment::Literal(literal) => {
+            Json::Object(vec![("literal", Json::bytes(&wording.redactor.bytes(literal)))])
+        }
+        Segment::Field(field) => Json::Object(vec![("field", field_json(field, wording))]),
     });
     Json::Object(vec![
         ("share", format.share.into()),
         ("segments", Json::list(segments)),
-        ("examples", Json::list(format.examples.iter().map(|key| Json::bytes(&redactor.bytes(key))))),
+        ("examples", Json::list(format.examples.iter().map(|key| Json::bytes(&wording.redactor.bytes(key))))),
     ])
 }
 
-fn field_json(field: &FieldFacts, redactor: Redactor) -> Json {
+fn field_json(field: &FieldFacts, wording: &Wording) -> Json {
     Json::Object(vec![
-        ("name", field.name.as_str().into()),
+        ("name", wording.name(&field.name).into()),
         ("kind", words::kind(&field.meaning).into()),
-        ("meaning", redactor.text(&words::meaning(field)).into()),
-        ("details", details_json(field, redactor)),
+        ("meaning", wording.clause(&words::meaning(field)).into()),
+        ("details", details_json(field, wording)),
         ("meaning_share", field.meaning_share.into()),
         ("chance", field.chance.into()),
         ("bytes_min", field.width_min.into()),
         ("bytes_max", field.width_max.into()),
         ("distinct", field.distinct.into()),
         ("distinct_is_exact", field.distinct_exact.into()),
-        ("top_value", Json::bytes(&redactor.bytes(&field.top_value))),
+        ("top_value", Json::bytes(&wording.redactor.bytes(&field.top_value))),
         ("top_share", field.top_share.into()),
         ("entropy_bits", field.entropy_bits.into()),
         ("order", order_json(&field.order)),
         ("order_within", order_json(&field.order_within)),
-        ("oddities", Json::list(field.oddities.iter().map(|oddity| oddity_json(oddity, redactor)))),
+        ("oddities", Json::list(field.oddities.iter().map(|oddity| oddity_json(oddity, wording)))),
     ])
 }
 
 /// What a program may want to know about a field beyond its kind. An object whose members depend on the kind.
-fn details_json(field: &FieldFacts, redactor: Redactor) -> Json {
+fn details_json(field: &FieldFacts, wording: &Wording) -> Json {
     let time = |time: &TimeMeaning| {
         // The times are values of the keys.
-        let shown = |ms: i64| if redactor.redacts() { Json::Null } else { ms.into() };
+        let shown = |ms: i64| if wording.redactor.redacts() { Json::Null } else { ms.into() };
         vec![
             ("form", words::time_form(time.form).into()),
             ("newest_first", time.reversed.into()),
@@ -173,13 +176,13 @@ fn details_json(field: &FieldFacts, redactor: Redactor) -> Json {
         }
         Meaning::Id(IdMeaning::Uuid(version)) => vec![("uuid_version", u32::from(*version).into())],
         Meaning::Hash { bits, .. } => {
-            let formula = field.computed.as_ref().map(|origin| origin.formula.as_str());
+            let formula = field.computed.as_ref().map(|origin| wording.clause(&origin.formula));
             vec![("bits", (*bits).into()), ("formula", Json::optional(formula))]
         }
         Meaning::Salt(salt) => vec![
             ("buckets", salt.buckets.into()),
             ("used", salt.used.into()),
-            ("formula", Json::optional(salt.from.as_ref().map(|origin| origin.formula.as_str()))),
+            ("formula", Json::optional(salt.from.as_ref().map(|origin| wording.clause(&origin.formula)))),
             ("formula_share", Json::optional(salt.from.as_ref().map(|origin| origin.share))),
             ("repeats", Json::optional(salt.repeats)),
             ("even_p", salt.even_p.into()),
@@ -204,7 +207,7 @@ fn order_json(order: &FieldOrder) -> Json {
     ])
 }
 
-fn oddity_json(oddity: &Oddity, redactor: Redactor) -> Json {
+fn oddity_json(oddity: &Oddity, wording: &Wording) -> Json {
     let (kind, example) = match oddity {
         Oddity::Discordant { .. } => ("discordant", None),
         Oddity::Negative { .. } => ("negative", None),
@@ -214,7 +217,7 @@ fn oddity_json(oddity: &Oddity, redactor: Redactor) -> Json {
         Oddity::Delimiter { example, .. } => ("delimiter", Some(example)),
         Oddity::BelowDelimiter { example, .. } => ("below-delimiter", Some(example)),
     };
-    let example = example.map(|example| Json::bytes(&redactor.bytes(example)));
+    let example = example.map(|example| Json::bytes(&wording.redactor.bytes(example)));
     Json::Object(vec![
         ("kind", kind.into()),
         ("what", words::oddity(oddity).into()),
@@ -222,10 +225,10 @@ fn oddity_json(oddity: &Oddity, redactor: Redactor) -> Json {
     ])
 }
 
-fn facts_json(facts: &Facts, redactor: Redactor) -> Json {
+fn facts_json(facts: &Facts, wording: &Wording) -> Json {
     let lengths = &facts.lengths;
     // Keys often hold the very time at which they were written.
-    let time = |ms: i64| if redactor.redacts() { Json::Null } else { ms.into() };
+    let time = |ms: i64| if wording.redactor.redacts() { Json::Null } else { ms.into() };
     let span = facts.span.map(|span| {
         Json::Object(vec![
             ("first_ms", time(span.first_ms)),
@@ -236,7 +239,7 @@ fn facts_json(facts: &Facts, redactor: Redactor) -> Json {
             ("scans_per_s", span.scans_per_s.into()),
         ])
     });
-    let heavy = |keys: &[HeavyKey]| Json::list(keys.iter().map(|heavy| heavy_json(heavy, redactor)));
+    let heavy = |keys: &[HeavyKey]| Json::list(keys.iter().map(|heavy| heavy_json(heavy, wording)));
     Json::Object(vec![
         ("span", Json::optional(span)),
         ("writes", spread_json(&facts.writes, &time)),
@@ -257,9 +260,9 @@ fn facts_json(facts: &Facts, redactor: Redactor) -> Json {
     ])
 }
 
-fn heavy_json(heavy: &HeavyKey, redactor: Redactor) -> Json {
+fn heavy_json(heavy: &HeavyKey, wording: &Wording) -> Json {
     Json::Object(vec![
-        ("key", Json::bytes(&redactor.bytes(&heavy.key))),
+        ("key", Json::bytes(&wording.redactor.bytes(&heavy.key))),
         ("count", heavy.count.into()),
         ("error", heavy.error.into()),
     ])
@@ -310,11 +313,11 @@ fn spread_json(spread: &Spread, time: &dyn Fn(i64) -> Json) -> Json {
     ])
 }
 
-fn passed_json(passed: &Passed, redactor: Redactor) -> Json {
+fn passed_json(passed: &Passed, wording: &Wording) -> Json {
     Json::Object(vec![
         ("rule", passed.rule.name().into()),
         ("checked", passed.checked.into()),
-        ("why", redactor.text(&passed.why).into()),
+        ("why", wording.text(&passed.why).into()),
     ])
 }
 

@@ -12,7 +12,7 @@ pub mod words;
 pub use help::help;
 pub use json::json;
 pub use object::Json;
-pub use redact::Redactor;
+pub use redact::{Redactor, Wording};
 pub use sarif::sarif;
 
 /// Where the examined operations came from, as far as a report names it. File names are shown as they are, also where values are

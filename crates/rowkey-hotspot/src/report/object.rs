@@ -24,12 +24,12 @@ pub enum Json {
 impl Json {
     /// A measured number, rounded to six significant digits: no more are known, and the last bits of a logarithm differ from machine
     /// to machine.
-    pub(crate) fn measured(number: f64) -> Self {
+    pub fn measured(number: f64) -> Self {
         Self::Number(format!("{number:.5e}").parse().unwrap_or(number))
     }
 
     /// Bytes, as everywhere in Rowkey's JSON: `{"text": ...}` if they are UTF-8, else `{"base64": ...}` (RFC 4648, padded).
-    pub(crate) fn bytes(bytes: &[u8]) -> Self {
+    pub fn bytes(bytes: &[u8]) -> Self {
         Self::Object(vec![match std::str::from_utf8(bytes) {
             Ok(text) => ("text", text.into()),
             Err(_) => ("base64", base64(bytes).into()),
@@ -37,12 +37,12 @@ impl Json {
     }
 
     /// A list.
-    pub(crate) fn list(items: impl IntoIterator<Item = Self>) -> Self {
+    pub fn list(items: impl IntoIterator<Item = Self>) -> Self {
         Self::Array(items.into_iter().collect())
     }
 
     /// The value or `null`.
-    pub(crate) fn optional(value: Option<impl Into<Self>>) -> Self {
+    pub fn optional(value: Option<impl Into<Self>>) -> Self {
         value.map_or(Self::Null, Into::into)
     }
 }

@@ -5,11 +5,15 @@
 //! ```
 //!
 //! Lengths stay, punctuation and so delimiters stay, and the order of the classes is that of the bytes. What is left says how a key is built
-//! and nothing of what it holds: hex digits, names and numbers of one length look alike.
+//! and nothing of what it holds: hex digits, names and numbers of one length look alike. Names of fields stay where a schema gave them; inferred
+//! ones may be words of the keys, so they become what the field is.
 
 use crate::finding::{VALUE_BEGIN, VALUE_END};
+use crate::layout::{Format, Layout, Meaning};
+use crate::report::words;
 use rowkey::escape;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Shows values as they are, or as classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,24 +51,116 @@ impl Redactor {
         if self.redacts { line.chars().map(class_of_character).collect() } else { line.to_owned() }
     }
 
-    /// A text of a finding: marked values (see [`crate::finding::quote_value`]) in backquotes, as they may be shown.
+    /// A text of a finding: marked values (see [`crate::finding::quote_value`]) in backquotes, as they may be shown. Names of fields
+    /// are left as they are; see [`Wording`].
     pub fn text(self, text: &str) -> String {
+        Wording::new(self).text(text)
+    }
+}
+
+/// How a report speaks: values and the names of fields, as they may be shown.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Wording {
+    /// For values.
+    pub redactor: Redactor,
+    /// What inferred names of fields become.
+    names: BTreeMap<String, String>,
+}
+
+impl Wording {
+    /// All names as they are.
+    pub fn new(redactor: Redactor) -> Self {
+        Self { redactor, names: BTreeMap::new() }
+    }
+
+    /// For reports about keys of this layout: if values are redacted, so are names that were inferred.
+    pub fn of_layout(redactor: Redactor, layout: &Layout) -> Self {
+        let mut wording = Self::new(redactor);
+        if !layout.from_schema {
+            for field in layout.formats.iter().flat_map(Format::fields) {
+                wording.rename(&field.name, plain_name(&field.meaning));
+            }
+        }
+        wording
+    }
+
+    /// If values are redacted, a field of this name is called `plain` from now on, with a number behind it if there is such a field
+    /// already. A name that has become another one keeps that.
+    pub fn rename(&mut self, name: &str, plain: &str) {
+        if !self.redactor.redacts || self.names.contains_key(name) {
+            return;
+        }
+        let is_taken = |new: &str| self.names.values().any(|taken| taken == new);
+        let numbered =
+            |number: usize| if number == 1 { plain.to_owned() } else { format!("{plain}{number}") };
+        if let Some(new) = (1..=self.names.len() + 1).map(numbered).find(|new| !is_taken(new)) {
+            self.names.insert(name.to_owned(), new);
+        }
+    }
+
+    /// The name of a field, as it may be shown.
+    pub fn name<'n>(&'n self, name: &'n str) -> &'n str {
+        self.names.get(name).map_or(name, String::as_str)
+    }
+
+    /// A clause in which names of fields stand, such as a formula, as it may be shown.
+    pub fn clause(&self, text: &str) -> String {
+        let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(start) = rest.find(is_part) {
+            let length = rest[start..].find(|character| !is_part(character));
+            let end = length.map_or(rest.len(), |length| start + length);
+            out.push_str(&rest[..start]);
+            out.push_str(self.name(&rest[start..end]));
+            rest = &rest[end..];
+        }
+        out + rest
+    }
+
+    /// A text of a finding: marked values (see [`crate::finding::quote_value`]) in backquotes, as they may be shown, and so the names of
+    /// fields in backquotes.
+    pub fn text(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, marked)) = rest.split_once(VALUE_BEGIN) {
             // A mark without an end marks all that follows.
             let (value, after) = marked.split_once(VALUE_END).unwrap_or((marked, ""));
-            out.push_str(before);
+            out.push_str(&self.between_values(before));
             out.push('`');
             match escape::unescape(value) {
-                Ok(bytes) => out.push_str(&self.key(&bytes)),
-                Err(_) => out.push_str(&self.line(value)),
+                Ok(bytes) => out.push_str(&self.redactor.key(&bytes)),
+                Err(_) => out.push_str(&self.redactor.line(value)),
             }
             out.push('`');
             rest = after;
         }
-        out.push_str(rest);
-        out
+        out + &self.between_values(rest)
+    }
+
+    /// Text without marks, which has backquotes around names and formulas only.
+    fn between_values<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.names.is_empty() {
+            return text.into();
+        }
+        let parts: Vec<Cow<'_, str>> = text
+            .split('`')
+            .enumerate()
+            .map(|(at, part)| if at % 2 == 1 { self.clause(part).into() } else { part.into() })
+            .collect();
+        parts.join("`").into()
+    }
+}
+
+/// What a field is called if its name may not be shown.
+fn plain_name(meaning: &Meaning) -> &'static str {
+    match meaning {
+        Meaning::Salt(_) => "bucket",
+        Meaning::Domain { .. } => "host",
+        Meaning::Enumeration => "word",
+        Meaning::Binary => "bytes",
+        Meaning::BinaryNumber { .. } | Meaning::Decimal { .. } => "number",
+        other => words::kind(other),
     }
 }
 
@@ -126,6 +222,30 @@ mod tests {
     fn a_long_value_is_cut_before_it_is_marked() {
         let text = Redactor::new(true).text(&quote_value(&[b'\\'; 100]));
         assert_eq!(text, format!("`{}...`", "\\\\".repeat(30)));
+    }
+
+    #[test]
+    fn inferred_names_become_what_the_fields_are() {
+        let mut wording = Wording::new(Redactor::new(true));
+        for name in ["acme", "time", "acme", "cnt"] {
+            wording.rename(name, if name == "time" { "time" } else { "word" });
+        }
+        assert_eq!(
+            ["acme", "time", "cnt", "other"].map(|name| wording.name(name)),
+            ["word", "time", "word2", "other"]
+        );
+        let text = format!(
+            "`acme` before `cnt`, {}, xxh3 of acme: `xxh3(acme_2, acme) mod 7`",
+            quote_value(b"acme")
+        );
+        assert_eq!(
+            wording.text(&text),
+            "`word` before `word2`, `aaaa`, xxh3 of acme: `xxh3(acme_2, word) mod 7`"
+        );
+        assert_eq!(wording.clause("bucket, xxh3(cnt) mod 16"), "bucket, xxh3(word2) mod 16");
+        let mut open = Wording::new(Redactor::new(false));
+        open.rename("acme", "word");
+        assert_eq!(open.text(&text), "`acme` before `cnt`, `acme`, xxh3 of acme: `xxh3(acme_2, acme) mod 7`");
     }
 
     #[test]

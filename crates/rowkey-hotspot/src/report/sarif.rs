@@ -5,7 +5,7 @@
 
 use crate::finding::{Advice, Diagnosis, Evidence, Finding};
 use crate::report::object::Json;
-use crate::report::redact::Redactor;
+use crate::report::redact::{Redactor, Wording};
 use crate::report::{Source, help};
 use crate::rule::Rule;
 use std::fmt::Write as _;
@@ -16,7 +16,8 @@ const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// A diagnosis as a SARIF log with one run.
 pub fn sarif(diagnosis: &Diagnosis, source: &Source, redactor: Redactor) -> Json {
-    let results = diagnosis.findings.iter().map(|finding| result(finding, source, redactor));
+    let wording = &Wording::of_layout(redactor, &diagnosis.layout);
+    let results = diagnosis.findings.iter().map(|finding| result(finding, source, wording));
     let run = Json::Object(vec![
         ("tool", Json::Object(vec![("driver", driver())])),
         ("invocations", Json::list([Json::Object(vec![("executionSuccessful", true.into())])])),
@@ -55,15 +56,15 @@ fn descriptor(rule: Rule) -> Json {
     ])
 }
 
-fn result(finding: &Finding, source: &Source, redactor: Redactor) -> Json {
+fn result(finding: &Finding, source: &Source, wording: &Wording) -> Json {
     let index = Rule::ALL.iter().position(|rule| *rule == finding.rule).unwrap_or_default();
     let print = fingerprint(finding, source);
     Json::Object(vec![
         ("ruleId", finding.rule.name().into()),
         ("ruleIndex", index.into()),
         ("level", finding.severity.name().into()),
-        ("message", Json::Object(vec![("text", redactor.text(&message(finding)).into())])),
-        ("locations", Json::list([place(finding, source)])),
+        ("message", Json::Object(vec![("text", wording.text(&message(finding)).into())])),
+        ("locations", Json::list([place(finding, source, wording)])),
         (
             "partialFingerprints",
             // The first is the one that code hosts look for; its number tells equal ones of one file apart.
@@ -76,8 +77,8 @@ fn result(finding: &Finding, source: &Source, redactor: Redactor) -> Json {
             "properties",
             Json::Object(vec![
                 ("nodesLost", finding.nodes_lost.into()),
-                ("field", Json::optional(finding.field.as_deref())),
-                ("examples", Json::list(finding.examples.iter().map(|key| redactor.key(key).into()))),
+                ("field", Json::optional(finding.field.as_deref().map(|field| wording.name(field)))),
+                ("examples", Json::list(finding.examples.iter().map(|key| wording.redactor.key(key).into()))),
             ]),
         ),
     ])
@@ -118,7 +119,7 @@ fn advice_sentence(advice: &Advice) -> String {
     sentence(&text)
 }
 
-fn place(finding: &Finding, source: &Source) -> Json {
+fn place(finding: &Finding, source: &Source, wording: &Wording) -> Json {
     let (uri, line) = match (&source.schema, &source.input) {
         (Some((file, line)), _) => (uri(file), *line),
         (None, Some(file)) => (uri(file), 1),
@@ -132,7 +133,7 @@ fn place(finding: &Finding, source: &Source) -> Json {
         ]),
     )];
     if let Some(field) = &finding.field {
-        let logical = vec![("name", field.as_str().into()), ("kind", "member".into())];
+        let logical = vec![("name", wording.name(field).into()), ("kind", "member".into())];
         members.push(("logicalLocations", Json::list([Json::Object(logical)])));
     }
     Json::Object(members)

@@ -163,7 +163,7 @@ fn salt_meaning(salt: &SaltMeaning) -> String {
     };
     match &salt.from {
         Some(origin) => format!("{used}, {}", origin.formula),
-        None => format!("{used}, does not follow from the rest by a common hash"),
+        None => format!("{used}, no common hash explains it"),
     }
 }
 
