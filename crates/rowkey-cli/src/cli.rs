@@ -1,7 +1,7 @@
 //! The command line's grammar. Help, completions and man pages come from here.
 
 use crate::command;
-use crate::output::{Color, Format};
+use crate::output::{Color, FormatArg};
 use clap::{Args, Parser, Subcommand};
 
 const ABOUT: &str = "Design row keys, and use them, for Bigtable, HBase and an embedded store.";
@@ -47,9 +47,9 @@ pub(crate) struct GlobalArgs {
     /// Where the tables are: the folder of an embedded store
     #[arg(long, global = true, value_name = "FOLDER", env = "ROWKEY_STORE", default_value = "./data")]
     pub(crate) store: String,
-    /// How results are printed: text for people, JSON lines or CSV for programs
+    /// How results are printed: text for people, json (lines) or csv for programs, sarif for findings of the doctor
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
-    pub(crate) format: Format,
+    pub(crate) format: FormatArg,
     /// Colour: auto (on terminals, unless `NO_COLOR` is set), always, never
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     pub(crate) color: Color,
@@ -63,6 +63,8 @@ pub(crate) struct GlobalArgs {
 pub(crate) enum Command {
     /// See it work: a small fleet of vehicles, its key, its store, two questions
     Tour(command::tour::TourArgs),
+    /// Find what is wrong with row keys before production: why, how bad, and what to do
+    Doctor(command::doctor::DoctorArgs),
     /// Check, explain and compare key schemas, the files that declare a row key
     #[command(subcommand)]
     Schema(command::schema::SchemaCommand),

@@ -74,6 +74,12 @@ fn code_of(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     if let Some(error) = cause.downcast_ref::<rowkey_table::Error>() {
         return Some(code_of_table(error));
     }
+    if let Some(error) = cause.downcast_ref::<rowkey_hotspot::Error>() {
+        return Some(match error.kind() {
+            rowkey_hotspot::ErrorKind::Conflict => 2,
+            _ => 3,
+        });
+    }
     if let Some(error) = cause.downcast_ref::<rowkey_store::Error>() {
         return Some(code_of_store(error.kind()));
     }

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
 
 /// How results are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Format {
     /// For people: tables.
     #[default]
@@ -12,6 +12,20 @@ pub(crate) enum Format {
     Json,
     /// For spreadsheets: CSV with a header line.
     Csv,
+}
+
+/// What `--format` takes: the formats of every command, and one of `rowkey doctor`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum FormatArg {
+    /// For people: tables.
+    #[default]
+    Text,
+    /// For programs: JSON lines.
+    Json,
+    /// For spreadsheets.
+    Csv,
+    /// For continuous integration: SARIF 2.1.0. Only the doctor has findings.
+    Sarif,
 }
 
 /// When colour is used.
@@ -50,6 +64,12 @@ pub(crate) enum Style {
     Error,
     /// `warning:`.
     Warning,
+    /// Worth knowing.
+    Note,
+    /// As it should be.
+    Good,
+    /// What explains the rest.
+    Faint,
 }
 
 /// `text`, coloured if `color`.
@@ -58,6 +78,9 @@ pub(crate) fn styled(text: &str, style: Style, color: bool) -> String {
         Style::Heading => "1",
         Style::Error => "1;31",
         Style::Warning => "1;33",
+        Style::Note => "36",
+        Style::Good => "1;32",
+        Style::Faint => "2",
     };
     if color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
 }
@@ -69,6 +92,8 @@ pub(crate) struct Output {
     broken: bool,
     /// Whether what is written may have colour.
     pub(crate) color: bool,
+    /// Columns of the terminal that it goes to; `None` if it is none.
+    pub(crate) columns: Option<usize>,
 }
 
 impl Output {
@@ -76,7 +101,8 @@ impl Output {
     pub(crate) fn new(color: Color) -> Self {
         let stdout = io::stdout();
         let color = color.applies(stdout.is_terminal());
-        Self { writer: BufWriter::with_capacity(64 * 1024, stdout), broken: false, color }
+        let columns = terminal_size::terminal_size_of(&stdout).map(|(width, _)| width.0.into());
+        Self { writer: BufWriter::with_capacity(64 * 1024, stdout), broken: false, color, columns }
     }
 
     /// Whether the reader of our output has gone away.

@@ -2,7 +2,7 @@
 
 use crate::cli::GlobalArgs;
 use crate::exit::Exit;
-use crate::output::{Color, Format, Output, Style, styled};
+use crate::output::{Color, Format, FormatArg, Output, Style, styled};
 use crate::recording::Recording;
 use anyhow::Result;
 use rowkey_store::{Clock, SystemClock};
@@ -16,8 +16,10 @@ use std::sync::Arc;
 pub(crate) struct Session {
     /// `--store`, as given.
     pub(crate) store: String,
-    /// `--format`.
+    /// `--format`; JSON if that is SARIF.
     pub(crate) format: Format,
+    /// Whether `--format` is SARIF, which only the doctor prints.
+    pub(crate) sarif: bool,
     /// Stdout.
     pub(crate) out: Output,
     /// The clock of the machine.
@@ -33,7 +35,12 @@ impl Session {
     pub(crate) fn new(global: &GlobalArgs) -> Self {
         Self {
             store: global.store.clone(),
-            format: global.format,
+            format: match global.format {
+                FormatArg::Text => Format::Text,
+                FormatArg::Json | FormatArg::Sarif => Format::Json,
+                FormatArg::Csv => Format::Csv,
+            },
+            sarif: global.format == FormatArg::Sarif,
             out: Output::new(global.color),
             clock: Arc::new(SystemClock),
             quiet: global.quiet,

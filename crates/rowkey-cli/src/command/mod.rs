@@ -2,6 +2,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod delete;
+pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod get;
 pub(crate) mod import;
@@ -16,7 +17,7 @@ pub(crate) mod table;
 pub(crate) mod tour;
 
 use crate::cli::Command;
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 use crate::session::Session;
 use anyhow::Result;
 
@@ -26,7 +27,13 @@ use anyhow::Result;
 ///
 /// What the command failed with; [`crate::exit::code`] tells the exit code.
 pub(crate) fn run(command: Command, session: &mut Session) -> Result<Exit> {
+    if session.sarif && !matches!(command, Command::Doctor(_)) {
+        return Err(Failure::usage(
+            "SARIF is for findings, which only `rowkey doctor` has; use text, json or csv",
+        ));
+    }
     match command {
+        Command::Doctor(args) => doctor::run(&args, session),
         Command::Tour(args) => tour::run(&args, session),
         Command::Schema(command) => schema::run(&command, session),
         Command::Key(command) => key::run(&command, session),
