@@ -8,7 +8,7 @@ use rowkey_hotspot::facts::Spread;
 use rowkey_hotspot::finding::{Advice, Evidence, Finding};
 use rowkey_hotspot::layout::{FieldFacts, FieldOrder, Format, Layout, Segment};
 use rowkey_hotspot::report::{Source, Wording, words};
-use rowkey_hotspot::{Diagnosis, Severity, infer};
+use rowkey_hotspot::{Diagnosis, Rule, Severity, infer};
 
 /// Where text begins behind a label.
 const INDENT: usize = 12;
@@ -38,9 +38,13 @@ pub(super) fn diagnosis(diagnosis: &Diagnosis, look: Look<'_>, page: &mut Page) 
     page.blank();
     keys(diagnosis, look, page);
     spread(diagnosis, page);
+    let mut shown: &[Box<[u8]>] = &[];
     for (number, finding) in diagnosis.findings.iter().enumerate() {
         page.blank();
-        self::finding(number + 1, finding, look, page);
+        // The same keys again would tell nothing new.
+        let examples = if finding.examples == shown { &[][..] } else { &finding.examples[..] };
+        self::finding(number + 1, finding, examples, look, page);
+        shown = &finding.examples;
     }
     page.blank();
     passed(diagnosis, look, page);
@@ -80,10 +84,14 @@ fn verdict(diagnosis: &Diagnosis, look: Look<'_>, page: &mut Page) {
         let label = page.styled(&label, style_of(root.severity));
         page.line(&rest.map_or_else(|| format!("  {line}"), |rest| format!("{label}{rest}")));
     }
-    let lost = if root.nodes_lost >= 0.05 {
-        format!("; {} nodes' worth is lost", page::nodes(root.nodes_lost))
-    } else {
-        String::new()
+    let nodes = page::nodes(root.nodes_lost);
+    let all_are_used = diagnosis.bound.nodes_used >= f64::from(diagnosis.context.nodes);
+    let lost = match root.rule {
+        _ if root.nodes_lost < 0.05 => String::new(),
+        Rule::PeriodRollover => format!("; at each turn {nodes} nodes' worth is lost"),
+        // The writes lose nothing then.
+        _ if all_are_used => format!("; reads waste {nodes} nodes' worth"),
+        _ => format!("; {nodes} nodes' worth is lost"),
     };
     page.paragraph("", 2, &format!("{}{lost}", busy(diagnosis)), None);
     page.paragraph("", 2, &load(diagnosis, look), Some(Style::Faint));
@@ -121,7 +129,7 @@ fn load(diagnosis: &Diagnosis, look: Look<'_>) -> String {
     let source = match (bound.needed_is_known, look.rate_is_stated) {
         (true, true) => "",
         (true, false) => " (the peak of the sample)",
-        (false, _) => " (assumed: the whole cluster; see --writes-per-s)",
+        (false, _) => " (assumed; see --writes-per-s)",
     };
     format!(
         "that carries {} of the {} writes/s needed{source}",
@@ -344,7 +352,7 @@ fn spread(diagnosis: &Diagnosis, page: &mut Page) {
     }
 }
 
-fn finding(number: usize, finding: &Finding, look: Look<'_>, page: &mut Page) {
+fn finding(number: usize, finding: &Finding, examples: &[Box<[u8]>], look: Look<'_>, page: &mut Page) {
     let severity = page.styled(finding.severity.name(), style_of(finding.severity));
     let rule = page.styled(finding.rule.name(), Style::Heading);
     let field =
@@ -370,8 +378,8 @@ fn finding(number: usize, finding: &Finding, look: Look<'_>, page: &mut Page) {
     for advice in &finding.advice {
         self::advice(advice, look, page);
     }
-    let examples_max = if look.verbose { finding.examples.len() } else { EXAMPLES_MAX };
-    for (at, key) in finding.examples.iter().take(examples_max).enumerate() {
+    let examples_max = if look.verbose { examples.len() } else { EXAMPLES_MAX };
+    for (at, key) in examples.iter().take(examples_max).enumerate() {
         let label = if at == 0 { "   keys" } else { "" };
         let key =
             page.styled(&page::cut(&look.wording.redactor.key(key), page.width - INDENT - 2), Style::Faint);

@@ -1,11 +1,11 @@
 //! The page of a diagnosis made by hand.
 
 use super::*;
+use rowkey_hotspot::Context;
 use rowkey_hotspot::facts::{Counts, DepthSpread, Facts};
 use rowkey_hotspot::finding::{Bound, Passed, quote_value};
 use rowkey_hotspot::layout::Meaning;
 use rowkey_hotspot::report::Redactor;
-use rowkey_hotspot::{Context, Rule};
 
 fn healthy() -> Diagnosis {
     Diagnosis {
