@@ -65,6 +65,8 @@ pub(crate) enum Command {
     Tour(command::tour::TourArgs),
     /// Find what is wrong with row keys before production: why, how bad, and what to do
     Doctor(command::doctor::DoctorArgs),
+    /// Draw key space by time: where in the table the load is, and how it moves
+    Heatmap(command::heatmap::HeatmapArgs),
     /// Check, explain and compare key schemas, the files that declare a row key
     #[command(subcommand)]
     Schema(command::schema::SchemaCommand),

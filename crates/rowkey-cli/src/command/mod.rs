@@ -5,6 +5,7 @@ pub(crate) mod delete;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod get;
+pub(crate) mod heatmap;
 pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod man;
@@ -35,6 +36,7 @@ pub(crate) fn run(command: Command, session: &mut Session) -> Result<Exit> {
     match command {
         Command::Doctor(args) => doctor::run(&args, session),
         Command::Tour(args) => tour::run(&args, session),
+        Command::Heatmap(args) => heatmap::run(&args, session),
         Command::Schema(command) => schema::run(&command, session),
         Command::Key(command) => key::run(&command, session),
         Command::Splits(args) => splits::run(&args, session),

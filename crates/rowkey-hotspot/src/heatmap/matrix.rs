@@ -202,7 +202,7 @@ impl Matrix {
         let at = self.find(key);
         let row = &mut self.rows[at];
         row.add(slot, &values);
-        row.see(slot, key, &mut self.seeded);
+        row.see(slot, key, &values, &mut self.seeded);
         row.weight = row.weight.saturating_add(load);
         self.weight = self.weight.saturating_add(load);
         if row.weight > self.split_weight() {

@@ -22,6 +22,8 @@ pub(super) struct Seen {
     pub(super) slot: i64,
     /// Its first bytes.
     pub(super) key: Box<[u8]>,
+    /// What was counted with it.
+    values: Values,
 }
 
 /// A row. Its range ends where the next row begins.
@@ -36,6 +38,8 @@ pub(super) struct Row {
     sample: Vec<Seen>,
     sample_bytes: usize,
     seen: u64,
+    /// Something was counted that the sample does not have.
+    forgot: bool,
 }
 
 impl Row {
@@ -107,21 +111,23 @@ impl Row {
         }
     }
 
-    /// Offers a key to the sample (Algorithm R; Vitter, 1985).
-    pub(super) fn see(&mut self, slot: i64, key: &[u8], seeded: &mut Seeded) {
+    /// Offers a key, and what was counted with it, to the sample (Algorithm R; Vitter, 1985).
+    pub(super) fn see(&mut self, slot: i64, key: &[u8], values: &Values, seeded: &mut Seeded) {
         self.seen = self.seen.saturating_add(1);
-        if self.sample.len() < SAMPLE_LEN_MAX {
-            self.remember(slot, key, seeded);
-        } else if seeded.any() % self.seen < SAMPLE_LEN_MAX as u64 {
-            self.forget(seeded.below(self.sample.len()));
-            self.remember(slot, key, seeded);
+        let kept = self.sample.len() < SAMPLE_LEN_MAX || seeded.any() % self.seen < SAMPLE_LEN_MAX as u64;
+        if kept {
+            if self.sample.len() == SAMPLE_LEN_MAX {
+                self.forget(seeded.below(SAMPLE_LEN_MAX));
+            }
+            let key = key[..key.len().min(KEY_LEN_MAX)].into();
+            self.remember(Seen { slot, key, values: *values }, seeded);
         }
+        self.forgot |= !kept;
     }
 
-    fn remember(&mut self, slot: i64, key: &[u8], seeded: &mut Seeded) {
-        let key: Box<[u8]> = key[..key.len().min(KEY_LEN_MAX)].into();
-        self.sample_bytes += key.len();
-        self.sample.push(Seen { slot, key });
+    fn remember(&mut self, seen: Seen, seeded: &mut Seeded) {
+        self.sample_bytes += seen.key.len();
+        self.sample.push(seen);
         // The new key stays, so that the sample follows what comes.
         while self.sample_bytes > SAMPLE_BYTES_MAX && self.sample.len() > 1 {
             self.forget(seeded.below(self.sample.len() - 1));
@@ -129,6 +135,7 @@ impl Row {
     }
 
     fn forget(&mut self, at: usize) {
+        self.forgot = true;
         let seen = self.sample.swap_remove(at);
         self.sample_bytes -= seen.key.len();
     }
@@ -149,13 +156,11 @@ impl Row {
         let at = places.min_by_key(|&at| at.abs_diff(middle))?;
         let start = separator(&self.sample[at - 1].key, &self.sample[at].key);
         let upper = self.sample.split_off(at);
-        let share = Cut::new(&self.sample, &upper);
-        let (mut below, mut above) = (Vec::new(), Vec::new());
-        for entry in self.entries() {
-            let (left, right) = share.cut(&entry);
-            below.extend(left);
-            above.extend(right);
-        }
+        let (below, above) = if self.forgot {
+            Cut::new(&self.sample, &upper).all(&self.entries())
+        } else {
+            (counted(&self.sample), counted(&upper))
+        };
         let bytes = |sample: &[Seen]| sample.iter().map(|seen| seen.key.len()).sum::<usize>();
         let upper_seen = proportion(self.seen, upper.len() as u64, (upper.len() + self.sample.len()) as u64);
         let upper_weight =
@@ -168,6 +173,7 @@ impl Row {
             sample_bytes: bytes(&upper),
             seen: upper_seen.max(upper.len() as u64),
             sample: upper,
+            forgot: self.forgot,
         };
         self.set_entries(&below);
         self.weight -= upper_weight;
@@ -197,10 +203,23 @@ impl Row {
             }
             let taken = seeded.below(pools[pool].len());
             let taken = pools[pool].swap_remove(taken);
-            self.remember(taken.slot, &taken.key, seeded);
+            self.remember(taken, seeded);
         }
         self.seen = seen;
+        self.forgot |= next.forgot || pools.iter().any(|pool| !pool.is_empty());
     }
+}
+
+/// What was counted with these keys, by slot.
+fn counted(sample: &[Seen]) -> Vec<Entry> {
+    let mut entries: Vec<Entry> =
+        sample.iter().map(|seen| Entry { slot: seen.slot, values: seen.values }).collect();
+    entries.sort_by_key(|entry| entry.slot);
+    let mut added = Vec::with_capacity(entries.len());
+    for entry in entries {
+        push_or_add(&mut added, entry);
+    }
+    added
 }
 
 /// The shortest prefix of `above` that is greater than `below`, which is less than it.
@@ -231,6 +250,8 @@ struct Cut {
     kind: Share,
     lower: u64,
     all: u64,
+    /// What rounding kept back from the lower part so far, in parts of `all`: small sums add up to their share.
+    carried: Values,
 }
 
 /// The first and last slot of a sample, its most deviating members left out: one in eight at either end, so that jitter and late
@@ -254,16 +275,40 @@ impl Cut {
         } else {
             Share::BySample
         };
-        Self { kind, lower: lower.len() as u64, all }
+        Self { kind, lower: lower.len() as u64, all, carried: Values::default() }
+    }
+
+    /// The two parts of all slots.
+    fn all(mut self, entries: &[Entry]) -> (Vec<Entry>, Vec<Entry>) {
+        let (mut below, mut above) = (Vec::new(), Vec::new());
+        for entry in entries {
+            let (left, right) = self.cut(entry);
+            below.extend(left);
+            above.extend(right);
+        }
+        (below, above)
+    }
+
+    /// The lower part's share of sums.
+    fn shared(&mut self, values: &Values) -> Values {
+        let mut lower = *values;
+        for (value, carried) in lower.iter_mut().zip(&mut self.carried) {
+            let whole = u128::from(*value) * u128::from(self.lower) + u128::from(*carried);
+            let all = u128::from(self.all.max(1));
+            *carried = u64::try_from(whole % all).unwrap_or_default();
+            // The carry may make it one more than there is.
+            *value = u64::try_from(whole / all).unwrap_or(u64::MAX).min(*value);
+        }
+        lower
     }
 
     /// The two parts of a slot's sums. They add up to it.
-    fn cut(&self, entry: &Entry) -> (Option<Entry>, Option<Entry>) {
+    fn cut(&mut self, entry: &Entry) -> (Option<Entry>, Option<Entry>) {
         let lower = match self.kind {
             Share::ByTime { turn, lower_first } if entry.slot != turn => {
                 if (entry.slot < turn) == lower_first { entry.values } else { Values::default() }
             }
-            _ => entry.values.map(|value| proportion(value, self.lower, self.all)),
+            _ => self.shared(&entry.values),
         };
         let mut upper = entry.values;
         for (upper, lower) in upper.iter_mut().zip(lower) {
@@ -285,7 +330,7 @@ mod tests {
         let mut seeded = Seeded::new(1);
         for &(slot, key) in keys {
             row.add(slot, &[1, 0, 0, 0, 0, 0]);
-            row.see(slot, key.as_bytes(), &mut seeded);
+            row.see(slot, key.as_bytes(), &[1, 0, 0, 0, 0, 0], &mut seeded);
             row.weight += 1;
         }
         row
@@ -302,7 +347,7 @@ mod tests {
         let mut lower = row(&up);
         let upper = lower.split().unwrap();
         assert_eq!(&*upper.start, b"k06");
-        assert_eq!(shown(&lower).iter().map(|slot| slot.0).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+        assert_eq!(shown(&lower).iter().map(|slot| slot.0).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
         assert_eq!(shown(&upper).len() + shown(&lower).len(), 12);
         assert_eq!((lower.weight, upper.weight), (6, 6));
         // The other way round.
@@ -321,6 +366,23 @@ mod tests {
         assert_eq!(below.iter().chain(&above).map(|slot| slot.1).sum::<u64>(), 9);
         assert_eq!(below.iter().map(|slot| slot.0).collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(above.iter().map(|slot| slot.0).collect::<Vec<_>>(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn few_operations_are_cut_exactly_and_many_in_proportion() {
+        let few = [(1, "a"), (2, "a"), (2, "b"), (2, "b"), (5, "c"), (1, "d"), (3, "d"), (3, "e"), (9, "e")];
+        let mut lower = row(&few);
+        let upper = lower.split().unwrap();
+        assert_eq!(&*upper.start, b"c");
+        assert_eq!(shown(&lower), [(1, 1), (2, 3)]);
+        assert_eq!(shown(&upper), [(1, 1), (3, 2), (5, 1), (9, 1)]);
+        // One operation a slot: what rounding takes from a part comes back to it in a later slot.
+        let many: Vec<(i64, &str)> = (0..400).zip(["a", "b", "y", "z"].into_iter().cycle()).collect();
+        let mut lower = row(&many);
+        let upper = lower.split().unwrap();
+        let (below, above) = (shown(&lower).len(), shown(&upper).len());
+        assert_eq!(below + above, 400);
+        assert!((80..320).contains(&below), "{below}");
     }
 
     #[test]
@@ -347,7 +409,7 @@ mod tests {
         assert_eq!((entries[50].values[0], entries[3].values[0], entries[4].values[2]), (4, 3, 14));
         let mut other = Row::new(b"x");
         other.add(50, &[1, 0, 0, 0, 0, 0]);
-        other.see(50, b"xx", &mut Seeded::new(1));
+        other.see(50, b"xx", &[1, 0, 0, 0, 0, 0], &mut Seeded::new(1));
         row.absorb(&other, &mut Seeded::new(1));
         assert_eq!(row.entries()[50].values[0], 5);
         assert_eq!(row.example(), Some(&b"xx"[..]));
@@ -361,7 +423,7 @@ mod tests {
         let mut seeded = Seeded::new(7);
         for at in 0..1_000 {
             let key = format!("{at:05}{}", "x".repeat(9_000));
-            row.see(at, key.as_bytes(), &mut seeded);
+            row.see(at, key.as_bytes(), &[1, 0, 0, 0, 0, 0], &mut seeded);
         }
         assert!(row.sample_bytes <= SAMPLE_BYTES_MAX);
         assert!(row.split().is_some());

@@ -201,11 +201,14 @@ impl Matrix {
         let to =
             spec.to.map_or(end_of(last), |to| end_of(timeline.slot(to.saturating_sub(1))).min(end_of(last)));
         let length = if to > from { to.abs_diff(from) } else { 0 };
-        let step = length.div_ceil(spec.columns_max.clamp(1, 1 << 16) as u64).max(1);
+        let least = length.div_ceil(spec.columns_max.clamp(1, 1 << 16) as u64).max(1);
+        let step = i64::try_from(least).unwrap_or(i64::MAX).saturating_mul(unit);
+        let step = if self.axis() == Axis::Time { round_step(step, unit) } else { step };
+        let columns = length.div_ceil(step.unsigned_abs() / unit.unsigned_abs().max(1));
         Columns {
             start: from.saturating_mul(unit),
-            step: i64::try_from(step).unwrap_or(i64::MAX).saturating_mul(unit),
-            count: usize::try_from(length.div_ceil(step)).unwrap_or_default(),
+            step,
+            count: usize::try_from(columns).unwrap_or_default(),
         }
     }
 
@@ -234,10 +237,41 @@ impl Matrix {
     }
 }
 
+/// A width that people can name: the least one that is not below `step` and is a multiple of `unit`, both in milliseconds.
+fn round_step(step: i64, unit: i64) -> i64 {
+    const DIGITS: [i64; 12] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30];
+    const UNITS: [i64; 7] = [1, 10, 100, 1_000, 60_000, 3_600_000, 86_400_000];
+    let widths = UNITS.into_iter().flat_map(|unit| DIGITS.into_iter().map(move |digit| digit * unit));
+    // At most a quarter wider than needed; else what is needed.
+    let good = widths.filter(|&width| width >= step && width - step <= step / 4 && width % unit == 0).min();
+    good.unwrap_or(step)
+}
+
 /// Columns of a view.
 #[derive(Debug, Clone, Copy)]
 struct Columns {
     start: i64,
     step: i64,
     count: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_people_count_time() {
+        for (step, unit, expected) in [
+            (599, 1, 600),
+            (1_001, 1, 1_200),
+            (3_600, 100, 4_000),
+            (7 * 60_000, 60_000, 8 * 60_000),
+            (13 * 60_000, 60_000, 15 * 60_000),
+            (13, 7, 13),
+            (400 * 86_400_000, 86_400_000, 400 * 86_400_000),
+            (1, 1, 1),
+        ] {
+            assert_eq!(round_step(step, unit), expected, "{step} of {unit}");
+        }
+    }
 }

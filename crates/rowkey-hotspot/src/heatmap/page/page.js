@@ -192,10 +192,14 @@ let pending = false;
 function redraw() {
   if (pending || !current) return;
   pending = true;
-  requestAnimationFrame(() => {
+  const once = () => {
+    if (!pending) return;
     pending = false;
     draw();
-  });
+  };
+  requestAnimationFrame(once);
+  // Where no frames come (a tab in the background), the words still follow.
+  setTimeout(once, 100);
 }
 
 function draw() {
@@ -325,6 +329,14 @@ function drawFindings(context) {
   }));
 }
 
+/** Per cent of all that lies in a group of rows. */
+function shareOf({ from, to }) {
+  const { cells } = current, { columns } = state.sheet;
+  let part = 0;
+  for (let at = from * columns; at < to * columns; at++) part += cells[at];
+  return (100 * part) / Math.max(1, Number(current.metric?.sum ?? 1));
+}
+
 function drawLabels() {
   const { sheet, window } = state, shown = [], used = sheet.labels.length, { map } = box;
   if (used) {
@@ -333,7 +345,7 @@ function drawLabels() {
       if (label.to <= window.r0 || label.from >= window.r1) return;
       const top = Math.max(rowY(label.from), map.y), bottom = Math.min(rowY(label.to), map.y + map.height);
       if (bottom - top < 11 || shown.length >= 400) return;
-      const button = element("button", { type: "button", title: `${label.text}: ${number.format(label.to - label.from)} ranges. Click to see only these.` }, label.text);
+      const button = element("button", { type: "button", title: `${label.text}: ${number.format(label.to - label.from)} ranges, ${percent(shareOf(label))} of all. Click to see only these.` }, label.text);
       Object.assign(button.style, { left: `${level * width}px`, top: `${top}px`, width: `${width - 2}px`, height: `${bottom - top - 1}px` });
       button.addEventListener("click", () => zoom({ ...state.window, r0: label.from, r1: label.to }));
       shown.push(button);
@@ -370,7 +382,7 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-const percent = (share) => `${share >= 0.1 ? share.toFixed(2) : share.toPrecision(2)} %`;
+const percent = (share) => (share === 0 ? "0 %" : share >= 0.1 ? `${share.toFixed(2)} %` : `${share.toPrecision(2)} %`);
 
 /** All that is known of a cell: lines of name and value. */
 async function facts({ row, column }) {
@@ -621,7 +633,13 @@ function listen() {
     $("help").setAttribute("aria-expanded", String(!$("keys").hidden));
   });
   dark.addEventListener("change", () => setTheme(state.theme));
-  new ResizeObserver(() => { layout(); redraw(); }).observe($("stage"));
+  // A canvas that changes its size is empty: it is drawn before the frame is shown.
+  new ResizeObserver(() => {
+    const { width, height } = $("stage").getBoundingClientRect();
+    if (width === box.width && height === box.height) return;
+    layout();
+    draw();
+  }).observe($("stage"));
 }
 
 function keydown(event) {
