@@ -292,11 +292,11 @@ fn place(old: &Old, sketch: &Sketch, from: u8, to: u8) -> Vec<Vec<u8>> {
     let swap = |bytes: &[u8]| -> Vec<u8> {
         bytes.iter().map(|byte| if *byte == from { to } else { *byte }).collect()
     };
+    // Without the delimiter in front; what stands directly before the field stays there.
     let trimmed = |at: usize| {
         let literal = old.literals.get(at).map(Vec::as_slice).unwrap_or_default();
         let start = literal.iter().position(|byte| *byte != from).unwrap_or(literal.len());
-        let end = literal.iter().rposition(|byte| *byte != from).map_or(start, |at| at + 1);
-        swap(&literal[start..end])
+        swap(&literal[start..])
     };
     let mut list = Vec::new();
     let ascending = sketch.order.is_sorted();
@@ -308,9 +308,6 @@ fn place(old: &Old, sketch: &Sketch, from: u8, to: u8) -> Vec<Vec<u8>> {
             let word = if *at == 0 { Vec::new() } else { trimmed(*at) };
             let mut literal = if index == 0 { Vec::new() } else { vec![to] };
             literal.extend_from_slice(&word);
-            if !word.is_empty() {
-                literal.push(to);
-            }
             literal
         };
         list.push(literal);

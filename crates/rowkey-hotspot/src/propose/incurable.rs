@@ -54,6 +54,11 @@ fn is_one_row(diagnosis: &Diagnosis) -> bool {
     hot(&facts.heavy_writes, facts.counts.writes) || hot(&facts.heavy_reads, facts.counts.reads)
 }
 
+/// Whether a finding stays in the sample however its keys are written.
+pub(super) fn stays(rule: Rule) -> bool {
+    !rest(&[rule]).is_empty()
+}
+
 /// What is left of the other findings.
 pub(super) fn rest(rules: &[Rule]) -> Vec<String> {
     let text = |rule: &Rule| match rule {

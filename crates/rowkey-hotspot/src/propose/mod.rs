@@ -11,6 +11,8 @@
 
 mod build;
 mod convert;
+mod examine;
+mod imagine;
 mod incurable;
 mod old;
 mod reads;
@@ -20,6 +22,9 @@ mod sketch;
 mod tests;
 mod text;
 mod typing;
+
+pub use examine::{Examination, QueryCost, Standing, query_costs};
+pub use imagine::{Imagined, judge_schema};
 
 use crate::advice::{BucketChoice, BucketQuestion, nodes_needed};
 use crate::finding::{Diagnosis, quote_value};
@@ -214,7 +219,7 @@ pub fn propose(diagnosis: &Diagnosis, codec: Option<&Codec>, table: &str) -> Res
     for sketch in sketches(&case) {
         let Some(built) = build(&case, &sketch, &cells, &table_name(table)) else { continue };
         let proposal = made(sketch, built, &old, &sample);
-        let score = Score::of(&proposal, &sample, needed);
+        let score = Score::of(&proposal, diagnosis, &sample);
         let is_good = score.is_good();
         if best.as_ref().is_none_or(|(least, _)| score.is_better_than(least)) {
             best = Some((score, proposal));

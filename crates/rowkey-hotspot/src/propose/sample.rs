@@ -1,9 +1,9 @@
 //! The sample through a proposal: what fits, and how well the new keys spread.
 
-use super::{Fit, Proposal};
-use crate::collect::spread_of;
+use super::{Fit, Proposal, incurable};
 use crate::facts::{Arrived, KeySample};
 use crate::finding::Diagnosis;
+use crate::rule::Severity;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The keys that a proposal is made for: those written, or those read if none is.
@@ -11,10 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Sample<'a> {
     keys: &'a KeySample,
 }
-
-/// A window for N_eff, and the number of ranges (research, section 2.2).
-const WINDOW: usize = 1_000;
-const RANGES: u32 = 256;
 
 impl<'a> Sample<'a> {
     pub(super) fn new(diagnosis: &'a Diagnosis) -> Self {
@@ -63,25 +59,29 @@ impl<'a> Sample<'a> {
 pub(super) struct Score {
     /// Whether nearly all keys fit, and kept keys stay as they are.
     fits: bool,
-    keep: bool,
-    /// Places written at once over those needed, at most 1.
-    spread: f64,
+    /// The worst that the doctor says of the sample through it, without what no schema cures.
+    worst: Option<Severity>,
+    /// Nodes' worth of capacity that is lost all the same.
+    lost: f64,
 }
 
 impl Score {
-    pub(super) fn of(proposal: &Proposal, sample: &Sample<'_>, needed: u32) -> Self {
+    pub(super) fn of(proposal: &Proposal, before: &Diagnosis, sample: &Sample<'_>) -> Self {
         let fit = &proposal.fit;
         let stays = !proposal.keep
             || sample
                 .all()
                 .all(|arrived| proposal.apply(&arrived.key).map_or(true, |key| key == *arrived.key));
-        let new: Vec<Vec<u8>> =
-            sample.stream().filter_map(|arrived| proposal.apply(&arrived.key).ok()).collect();
-        let spread = spread_of(new.iter().map(Vec::as_slice), WINDOW, RANGES);
-        let enough = f64::from(needed.max(1));
-        // Half of the fitting ones would be a guess; the narrower types already gave up on 1 %.
+        // The narrower types already gave up on 1 % of the values; fields of which each lacks other keys add up.
         let fits = fit.fitting > 0 && fit.fitting * 10 >= fit.keys * 9 && stays;
-        Self { fits, keep: proposal.keep, spread: (spread.n_eff / enough).min(1.0) }
+        if proposal.keep {
+            return Self { fits, worst: None, lost: 0.0 };
+        }
+        let after = proposal.diagnose(before, 0);
+        let counted = || after.findings.iter().filter(|finding| !incurable::stays(finding.rule));
+        let worst = counted().map(|finding| finding.severity).max();
+        let lost = counted().map(|finding| finding.nodes_lost).fold(0.0, f64::max);
+        Self { fits, worst, lost }
     }
 
     /// Whether nearly all keys fit, and kept keys stay as they are.
@@ -91,10 +91,11 @@ impl Score {
 
     /// Whether nothing better needs to be looked for.
     pub(super) fn is_good(&self) -> bool {
-        self.fits && (self.keep || self.spread >= 0.9)
+        self.fits && self.worst.is_none_or(|worst| worst < Severity::Warning)
     }
 
     pub(super) fn is_better_than(&self, other: &Self) -> bool {
-        (self.fits, self.spread) > (other.fits, other.spread)
+        let rank = |score: &Self| (score.fits, std::cmp::Reverse(score.worst));
+        rank(self) > rank(other) || rank(self) == rank(other) && self.lost < other.lost
     }
 }
