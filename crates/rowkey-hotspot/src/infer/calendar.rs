@@ -154,8 +154,9 @@ fn zone(text: &[u8], stamp: Stamp) -> Stamp {
         Some(sign @ (b'+' | b'-')) => {
             let Some(hours) = digits(text, at + 1, 2).filter(|hours| *hours <= 14) else { return stamp };
             let colon = usize::from(text.get(at + 3) == Some(&b':'));
-            let minutes = digits(text, at + 3 + colon, 2).filter(|minutes| *minutes < 60);
-            // `-02` alone is rather a field of its own.
+            // All offsets in use are of whole quarters of an hour. `-02` alone is rather a field of its own.
+            let minutes =
+                digits(text, at + 3 + colon, 2).filter(|minutes| minutes % 15 == 0 && *minutes < 60);
             let Some(minutes) = minutes else { return stamp };
             let offset = (hours * 60 + minutes) * 60_000;
             let ms = if *sign == b'+' { stamp.ms - offset } else { stamp.ms + offset };

@@ -18,7 +18,7 @@ const KSUID_EPOCH_S: u64 = 1_400_000_000;
 pub(super) type Verdict = (Meaning, f64, f64);
 
 /// A UUID's version, or `None` if its variant is not that of RFC 9562. The nil UUID has none either.
-fn uuid_version(value: &[u8]) -> Option<u8> {
+pub(super) fn uuid_version(value: &[u8]) -> Option<u8> {
     let digits: Vec<u8> = value.iter().copied().filter(|byte| *byte != b'-').collect();
     if digits.len() != 32 || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
@@ -188,7 +188,7 @@ pub(super) fn hash(column: &Column<'_>) -> Option<Verdict> {
     let has_letters = values.iter().any(|value| value.iter().any(u8::is_ascii_alphabetic));
     let has_digits = values.iter().any(|value| value.iter().any(u8::is_ascii_digit));
     let bits = |bits: usize| u32::try_from(bits).unwrap_or(u32::MAX);
-    if is_hex && has_letters && has_digits && width >= 4 {
+    if is_hex && has_letters && has_digits && (width >= 4 || width >= 2 && values.len() >= 100) {
         let even = is_even(&values, 16, hex_digit);
         let meaning = Meaning::Hash { bits: bits(4 * width), encoding: HashEncoding::Hex };
         return even.then_some((meaning, same, chance_of_hex(values.len(), width)));
@@ -240,10 +240,7 @@ pub(super) fn is_even(values: &[&[u8]], radix: usize, digit: impl Fn(u8) -> Opti
     let mut uneven = 0;
     for at in 0..width {
         let mut counts: BTreeMap<u8, u32> = BTreeMap::new();
-        for digit in values
-            .iter()
-            .filter_map(|value| digit(value[at].to_ascii_lowercase()).or_else(|| digit(value[at])))
-        {
+        for digit in values.iter().filter_map(|value| digit(value[at])) {
             *counts.entry(digit).or_default() += 1;
         }
         let expected = total / column::len_f64(radix);

@@ -11,7 +11,7 @@ use super::salt::{self, Rest};
 use super::template::{Form, Part, Template};
 use super::times::Around;
 use crate::facts::{Arrived, KeySample};
-use crate::layout::{FieldFacts, Format, IdMeaning, Layout, Meaning, Segment, TimeForm};
+use crate::layout::{FieldFacts, Format, HashEncoding, IdMeaning, Layout, Meaning, Segment, TimeForm};
 
 /// Example keys of a format.
 const EXAMPLES: usize = 10;
@@ -253,7 +253,8 @@ pub(super) fn template_of(format: &Format) -> Template {
         parts.push(match segment {
             Segment::Literal(bytes) => Part::Literal(bytes.clone()),
             Segment::Field(facts) => {
-                let touches = matches!(format.segments.get(at + 1), Some(Segment::Field(_)));
+                let touches =
+                    matches!(format.segments.get(at + 1), Some(Segment::Field(_))) || is_bytes(facts);
                 Part::Field {
                     form: form_of(facts),
                     width: (touches && facts.is_fixed_width()).then_some(facts.width_max),
@@ -262,6 +263,18 @@ pub(super) fn template_of(format: &Format) -> Template {
         });
     }
     Template::new(parts)
+}
+
+/// Whether a field holds any byte, so that only its width tells where it ends.
+fn is_bytes(facts: &FieldFacts) -> bool {
+    match &facts.meaning {
+        Meaning::Time(time) | Meaning::Period(time) => matches!(time.form, TimeForm::Binary(_)),
+        Meaning::BinaryNumber { .. } | Meaning::Binary => true,
+        Meaning::Hash { encoding, .. } => *encoding == HashEncoding::Raw,
+        Meaning::Id(IdMeaning::Uuid(_)) => facts.width_max == 16,
+        Meaning::Salt(_) => !facts.top_value.iter().all(u8::is_ascii_graphic),
+        _ => false,
+    }
 }
 
 /// What values of a field must look like for a key to be of its format.
@@ -275,7 +288,7 @@ fn form_of(facts: &FieldFacts) -> Form {
             TimeForm::Epoch(_) | TimeForm::Ticks => Form::Digits,
             TimeForm::Binary(_) => Form::Any,
         },
-        Meaning::Id(IdMeaning::Uuid(_)) if facts.width_max == 36 => Form::Uuid,
+        Meaning::Id(IdMeaning::Uuid(version)) if facts.width_max == 36 => Form::Uuid(*version),
         Meaning::Id(IdMeaning::Ulid) => Form::Ulid,
         Meaning::Id(IdMeaning::Ksuid) => Form::Ksuid,
         Meaning::Id(IdMeaning::Snowflake) | Meaning::Number { negative: false, .. } => Form::Digits,

@@ -7,6 +7,7 @@
 //! Spans that hold delimiters themselves (calendar times, UUIDs, addresses) are found before anything is cut. Only the first 512 bytes of a
 //! key are looked at for its structure. The same sample gives the same layout.
 
+mod binary;
 mod calendar;
 mod column;
 mod cut;

@@ -51,6 +51,19 @@ pub(super) fn has_known_suffix(host: &[u8]) -> bool {
         || psl::suffix(host).is_some_and(|suffix| suffix.is_known())
 }
 
+/// Endings of files that are top-level domains too.
+const FILE_ENDINGS: &[&str] = &[
+    "ai", "app", "bz", "cc", "dev", "in", "md", "ml", "mm", "mov", "pl", "ps", "py", "rs", "sh", "so", "zip",
+];
+
+/// Whether a name of two parts may be a file's: `main.py`.
+pub(super) fn may_be_file(name: &[u8]) -> bool {
+    let mut labels = name.rsplitn(2, |byte| *byte == b'.');
+    let ending = labels.next().unwrap_or_default();
+    let is_ending = FILE_ENDINGS.iter().any(|other| other.as_bytes() == ending);
+    is_ending && labels.next().is_some_and(|rest| !rest.contains(&b'.'))
+}
+
 /// The host with its labels turned round; labels may be separated, or each ended, by `.` or `,`.
 pub(super) fn turned(host: &[u8]) -> Vec<u8> {
     let host = without_port(host);

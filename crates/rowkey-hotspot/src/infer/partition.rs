@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::cut;
 use super::segment::{self, Delimiters, SHARE_MIN};
 use super::token::{self, Class};
 
@@ -18,8 +19,16 @@ type Groups<'k> = Vec<Vec<&'k [u8]>>;
 
 /// Groups of keys that differ in how they are built; `None` if they do not.
 pub(super) fn partition<'k>(keys: &[&'k [u8]]) -> Option<Groups<'k>> {
-    if let Some(groups) = by(keys, |key| Some(u8::from(segment::is_binary(key)))) {
-        return Some(groups);
+    // Few random bytes may all be letters: short keys are no second format of binary ones.
+    let is_binary = |key: &[u8]| segment::is_binary(key) || key.len() < 8;
+    if keys.iter().any(|key| segment::is_binary(key)) && cut::lead(keys).is_none() {
+        if let Some(groups) = by(keys, |key| Some(is_binary(key))) {
+            return Some(groups);
+        }
+        let binary = keys.iter().filter(|key| segment::is_binary(key)).count();
+        if share(binary, keys.len()) > 1.0 - SHARE_MIN {
+            return None;
+        }
     }
     let delimiters = Delimiters::count(keys);
     if let Some(primary) = delimiters.primary() {
@@ -29,7 +38,7 @@ pub(super) fn partition<'k>(keys: &[&'k [u8]]) -> Option<Groups<'k>> {
     if let Some(often) = delimiters.often() {
         let columns: Vec<Vec<&[u8]>> = keys.iter().map(|key| segment::split(key, often)).collect();
         if let Some(groups) = by_word(keys, &columns, false) {
-            return Some(groups);
+            return if is_one_with_text(keys, &groups, often) { None } else { Some(groups) };
         }
         let is_text_like = token::rank(often) > token::rank(b'=');
         if is_text_like && segment::anchors(keys, often).is_some() {
@@ -41,6 +50,14 @@ pub(super) fn partition<'k>(keys: &[&'k [u8]]) -> Option<Groups<'k>> {
     }
     let whole: Vec<Vec<&[u8]>> = keys.iter().map(|key| vec![*key]).collect();
     by_class(keys, &whole).or_else(|| by(keys, |key| Some(outline(key))))
+}
+
+/// Whether groups by a word are one format, in which the text in front holds the delimiter: they have the same special forms behind it.
+fn is_one_with_text(keys: &[&[u8]], groups: &Groups<'_>, delimiter: u8) -> bool {
+    let Some((_, right)) = segment::anchors(keys, delimiter) else { return false };
+    let mut forms = groups.iter().map(|group| segment::special_forms(group));
+    let Some(first) = forms.next() else { return false };
+    right > 0 && !first.is_empty() && forms.all(|other| other == first)
 }
 
 /// The delimiters and protected spans of a key, the first few.
@@ -123,6 +140,12 @@ fn strong_classes(values: &[&[u8]]) -> Vec<Class> {
         let times = values.iter().filter(|value| super::times::is_epoch_like(value)).count();
         share(times, long + short) >= SHARE_MIN
     };
+    // A digest in the form of a UUID has any version.
+    let mut versions: BTreeMap<Class, usize> = BTreeMap::new();
+    for class in classes.iter().filter(|class| matches!(class, Class::Uuid(_))) {
+        *versions.entry(*class).or_default() += 1;
+    }
+    let has_versions = versions.values().filter(|count| is_worth(**count, values.len())).count() <= 3;
     // A number in hex without padding has shorter values too.
     let hex = of(&|class| class == Class::Hex);
     let is_padded_hex = share(hex, values.len()) < GROUP_SHARE_MIN;
@@ -130,6 +153,7 @@ fn strong_classes(values: &[&[u8]]) -> Vec<Class> {
         *class = match *class {
             Class::LongDigits if is_time => Class::Word,
             Class::LongHex(_) if !is_padded_hex => Class::Word,
+            Class::Uuid(_) if !has_versions => Class::Uuid(0),
             class if class.is_strong() => class,
             _ => Class::Word,
         };

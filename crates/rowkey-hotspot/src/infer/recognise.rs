@@ -1,5 +1,6 @@
 //! What a field is: the recognisers in the order in which they are asked, the most special first.
 
+use super::binary;
 use super::column::Column;
 use super::ids::{self, Verdict};
 use super::names;
@@ -36,7 +37,10 @@ pub(super) fn recognise(column: &Column<'_>, around: Around<'_>) -> Recognised {
 }
 
 fn time(column: &Column<'_>, around: Around<'_>) -> Option<Found> {
-    if let Some(found) = times::calendar(column) {
+    if binary::is_binary(column) {
+        return binary::time(column);
+    }
+    if let Some(found) = times::calendar(column).or_else(|| times::year(column)) {
         return Some(found);
     }
     let tau = super::column::tau(&column.ranks);
@@ -49,6 +53,9 @@ fn time(column: &Column<'_>, around: Around<'_>) -> Option<Found> {
 }
 
 fn other(column: &Column<'_>, around: Around<'_>) -> Verdict {
+    if binary::is_binary(column) {
+        return binary::other(column);
+    }
     let tau = super::column::tau(&column.ranks);
     let special = ids::uuid(column)
         .or_else(|| ids::clocked(column))
@@ -145,7 +152,7 @@ fn text(column: &Column<'_>) -> Verdict {
         return (Meaning::Path, url, 1e-3);
     }
     let text = column.share(token::is_text);
-    if text < SHARE_MIN {
+    if text < 0.8 {
         return (Meaning::Binary, 1.0 - text, 1e-3);
     }
     if is_few {
@@ -159,7 +166,8 @@ fn text(column: &Column<'_>) -> Verdict {
 
 /// Host names in reading order, or turned round: what more of them end with a known suffix.
 fn domain(column: &Column<'_>) -> Option<Verdict> {
-    if column.share_of_distinct(names::looks_like_host) < HOSTS_MIN {
+    let hosts = column.share_of_distinct(names::looks_like_host);
+    if hosts < HOSTS_MIN || column.share_of_distinct(names::may_be_file) > 0.9 {
         return None;
     }
     let reading = column.share_of_distinct(names::has_known_suffix);

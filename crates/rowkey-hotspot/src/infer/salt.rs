@@ -67,23 +67,32 @@ pub(super) fn bucket(column: &Column<'_>, rest: &Rest<'_, '_>) -> Option<SaltMea
     let of_key: Vec<u64> =
         column.ranks.iter().map(|rank| numbers[*rank as usize].unwrap_or(u64::MAX)).collect();
     let from = origin(&of_key, buckets, written, column.top().0.len(), rest);
+    let (from, computed) = from.unzip();
+    let buckets = computed.unwrap_or(buckets);
     let even_p = chi_square_p(&column.counts, buckets);
     let is_ordered = column::tau(&of_key).abs() > 0.3;
     let used = numbers.iter().flatten().filter(|number| **number <= greatest).count();
     let is_dense = numbers.contains(&Some(0)) && used * 10 >= buckets as usize * 9;
+    // What a clock gives in order is no bucket but a period.
+    if is_ordered && from.as_ref().is_none_or(|from| from.source.is_none()) {
+        return None;
+    }
     let most = f64::from(column.counts.iter().copied().max().unwrap_or(0)) / len_f64(column.len());
     let is_balanced = even_p > 1e-6 || buckets >= 8 && most * f64::from(buckets) <= 3.0;
     let follows = follows(&of_key, buckets, is_dense, rest);
     // Bytes of text are no buckets.
     let is_plain =
         written != Written::Raw || column.distinct.iter().any(|value| !super::token::is_text(value));
-    // Buckets are written no wider than need be, with one digit to spare.
-    let is_narrow =
-        column.top().0.len() <= greatest.max(1).to_string().len() + 1 || written != Written::Decimal;
+    // Buckets are written no wider than need be, or with two digits.
+    let width = column.top().0.len();
+    let is_narrow = written != Written::Decimal || width <= greatest.to_string().len().max(2);
+    // Without a proof, more buckets than one byte has only where their number is a usual one.
+    let is_usual = buckets <= 256 || buckets.is_power_of_two() || buckets == 1_000;
     let is_one = (is_dense && is_balanced || follows.is_some())
         && !is_ordered
         && is_plain
         && is_narrow
+        && (is_usual || follows.is_some())
         && may_name_buckets(rest.lead);
     if from.is_none() && !is_one {
         return None;
@@ -346,7 +355,7 @@ fn origin(
     written: Written,
     width: usize,
     rest: &Rest<'_, '_>,
-) -> Option<SaltOrigin> {
+) -> Option<(SaltOrigin, u32)> {
     let counts = bucket_counts(buckets, written, width);
     let hashes = hashes();
     let mut input = Vec::new();
@@ -376,7 +385,8 @@ fn origin(
                     });
                 let share = len_f64(explained.count()) / len_f64(of_key.len());
                 if share >= EXPLAINED_MIN {
-                    return Some(origin_of(way, taken, *count, share, rest.names));
+                    let count = u32::try_from(*count).ok()?;
+                    return Some((origin_of(way, taken, count, share, rest.names), count));
                 }
             }
         }
@@ -424,7 +434,7 @@ fn chance(probes: &[(Vec<u8>, u64)], buckets: u32) -> f64 {
     once.powf(hits)
 }
 
-fn origin_of(way: &Way, taken: Input, buckets: u64, share: f64, names: &[String]) -> SaltOrigin {
+fn origin_of(way: &Way, taken: Input, buckets: u32, share: f64, names: &[String]) -> SaltOrigin {
     let of = taken.names(names);
     let subject = if of.is_empty() { "all behind it".to_owned() } else { of.join(", ") };
     // What stands directly behind the bucket, literal included, only Phoenix and HBaseWD hash.

@@ -90,10 +90,7 @@ impl Delimiters {
 
     /// The strongest delimiter that occurs equally often in nearly all keys.
     pub(super) fn primary(&self) -> Option<u8> {
-        let is_regular = |counts: &BTreeMap<usize, usize>| {
-            counts.iter().any(|(count, keys)| *count > 0 && share(*keys, self.keys) >= SHARE_MIN)
-        };
-        self.counts.iter().position(is_regular).map(|rank| DELIMITERS[rank])
+        self.counts.iter().position(|counts| self.is_regular(counts)).map(|rank| DELIMITERS[rank])
     }
 
     /// The strongest delimiter that nearly all keys have, however often.
@@ -101,9 +98,15 @@ impl Delimiters {
         self.counts.iter().position(|counts| self.least(counts) > 0).map(|rank| DELIMITERS[rank])
     }
 
-    /// All delimiters that nearly all keys have.
-    fn all_often(&self) -> impl Iterator<Item = u8> {
-        (0..DELIMITERS.len()).filter(|rank| self.least(&self.counts[*rank]) > 0).map(|rank| DELIMITERS[rank])
+    /// All delimiters that nearly all keys have, but not equally often.
+    fn all_irregular(&self) -> impl Iterator<Item = u8> {
+        let is_one =
+            |rank: &usize| self.least(&self.counts[*rank]) > 0 && !self.is_regular(&self.counts[*rank]);
+        (0..DELIMITERS.len()).filter(is_one).map(|rank| DELIMITERS[rank])
+    }
+
+    fn is_regular(&self, counts: &BTreeMap<usize, usize>) -> bool {
+        counts.iter().any(|(count, keys)| *count > 0 && share(*keys, self.keys) >= SHARE_MIN)
     }
 
     /// How often nearly all keys have it at least.
@@ -147,7 +150,8 @@ pub(super) fn grow(values: &[&[u8]], level: u32) -> Vec<Part> {
     if let Some(form) = leaf(values) {
         return vec![Part::field(form)];
     }
-    if share(values.iter().filter(|value| is_binary(value)).count(), values.len()) > 1.0 - SHARE_MIN {
+    let binary = share(values.iter().filter(|value| is_binary(value)).count(), values.len());
+    if binary > 1.0 - SHARE_MIN && (binary > SHARE_MIN || cut::lead(values).is_some()) {
         return cut::binary(values, level);
     }
     by_delimiter(values, level)
@@ -179,6 +183,24 @@ pub(super) fn most_frequent<'k>(values: &[&'k [u8]]) -> Option<(&'k [u8], usize)
     counts.into_iter().max_by_key(|(value, count)| (*count, std::cmp::Reverse(*value)))
 }
 
+/// The most frequent length.
+pub(super) fn most_frequent_len(values: &[&[u8]]) -> Option<usize> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for value in values {
+        *counts.entry(value.len()).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(len, _)| len)
+}
+
+/// The special forms of the fields of keys that are built alike, in order.
+pub(super) fn special_forms(keys: &[&[u8]]) -> Vec<Form> {
+    let form = |part: Part| match part {
+        Part::Field { form, .. } if form != Form::Any => Some(form),
+        _ => None,
+    };
+    grow(keys, 0).into_iter().filter_map(form).collect()
+}
+
 /// Every so manieth value, at most [`LOOK`].
 pub(super) fn some<'k>(values: &[&'k [u8]]) -> Vec<&'k [u8]> {
     let step = values.len().div_ceil(LOOK).max(1);
@@ -205,8 +227,9 @@ fn share_of(values: &[&[u8]], fits: impl Fn(&[u8]) -> bool) -> f64 {
 fn leaf(values: &[&[u8]]) -> Option<Form> {
     let some = some(values);
     let is = |class: Class| share_of(&some, |value| token::class(value) == class) >= SHARE_MIN;
-    if is(Class::Uuid) {
-        return Some(Form::Uuid);
+    if share_of(&some, token::is_uuid) >= SHARE_MIN {
+        let version = (1..=8).find(|version| is(Class::Uuid(*version)));
+        return Some(Form::Uuid(version.unwrap_or(0)));
     }
     if is(Class::Time) {
         return Some(Form::Time);
@@ -221,15 +244,20 @@ fn leaf(values: &[&[u8]]) -> Option<Form> {
         return Some(Form::Ksuid);
     }
     // `20240502T103000Z` has letters between digits and is none of several parts.
-    let is_basic = |value: &[u8]| !value.iter().all(u8::is_ascii_digit) && calendar::whole(value).is_some();
-    if share_of(&some, is_basic) >= SHARE_MIN {
-        return Some(Form::Time);
+    let is_basic = |value: &[u8]| calendar::whole(value).is_some();
+    if share_of(&some, is_basic) >= 0.98 {
+        let digits = share_of(&some, |value| value.iter().all(u8::is_ascii_digit)) > 0.0;
+        return Some(if digits { Form::Digits } else { Form::Time });
     }
     let numbers = share_of(&some, |value| Form::Number.takes(value));
     if numbers >= SHARE_MIN && share_of(&some, token::is_signed) > 0.0 {
         return Some(Form::Number);
     }
-    if share_of(&some, names::is_email) >= SHARE_MIN || share_of(&some, names::is_url) >= SHARE_MIN {
+    // The delimiters of addresses stay uncut, those that stand in none cut.
+    let is_cut =
+        Delimiters::count(&some).primary().is_some_and(|primary| token::rank(primary) <= token::rank(b';'));
+    if share_of(&some, names::is_email) >= SHARE_MIN || !is_cut && share_of(&some, names::is_url) >= SHARE_MIN
+    {
         return Some(Form::Any);
     }
     is_host(&some).then_some(Form::Domain)
@@ -237,7 +265,7 @@ fn leaf(values: &[&[u8]]) -> Option<Form> {
 
 /// Whether values are host names, in reading order or turned round.
 fn is_host(values: &[&[u8]]) -> bool {
-    if share_of(values, names::looks_like_host) < SHARE_MIN {
+    if share_of(values, names::looks_like_host) < SHARE_MIN || share_of(values, names::may_be_file) > 0.9 {
         return false;
     }
     share_of(values, names::has_known_suffix) >= SHARE_MIN
@@ -247,6 +275,9 @@ fn is_host(values: &[&[u8]]) -> bool {
 /// The form of values that are not cut further.
 fn plain_form(values: &[&[u8]]) -> Form {
     let all = |form: Form| share_of(values, |value| form.takes(value)) >= NEARLY_ALL;
+    if all(Form::LongDigits) {
+        return Form::LongDigits;
+    }
     if all(Form::Digits) { Form::Digits } else { Form::Any }
 }
 
@@ -291,7 +322,7 @@ fn is_worth_cutting(values: &[&[u8]], delimiter: u8, parts: &[Part]) -> bool {
 /// Cuts values in which a delimiter occurs varyingly often, from both ends, as far as the parts have a form.
 fn by_anchor(values: &[&[u8]], level: u32) -> Option<Vec<Part>> {
     let delimiters = Delimiters::count(values);
-    delimiters.all_often().find_map(|delimiter| {
+    delimiters.all_irregular().find_map(|delimiter| {
         let (left, right) = anchors(values, delimiter)?;
         let rows: Vec<Vec<&[u8]>> =
             values.iter().filter_map(|value| cut_ends(value, delimiter, left, right)).collect();
@@ -341,7 +372,9 @@ pub(super) fn anchors(values: &[&[u8]], delimiter: u8) -> Option<(usize, usize)>
     let all =
         (0..=left.len()).flat_map(|one| (0..=right.len().min(least - one)).map(move |other| (one, other)));
     let best = all.max_by_key(|(one, other)| (sum(&left, *one) + sum(&right, *other), *one))?;
-    (best.0 + best.1 > 0).then_some(best)
+    // A slash in front of a path is part of it.
+    let only_empty = best == (1, 0) && rows.iter().all(|row| row[0].is_empty());
+    (best.0 + best.1 > 0 && !only_empty).then_some(best)
 }
 
 /// How special the part at this distance from an end is: 0 not at all, 1 few words in front, 3 a form of its own.

@@ -4,7 +4,7 @@
 //! to the next literal; where that literal occurs in the field too, the forms of the fields behind it decide.
 
 use super::token::{self, Class};
-use super::{calendar, names};
+use super::{calendar, ids, names};
 
 /// What values of a field must look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,9 +12,12 @@ pub(super) enum Form {
     /// Anything, nothing included.
     Any,
     Digits,
+    /// Digits, at least 15.
+    LongDigits,
     /// An integer or a decimal number.
     Number,
-    Uuid,
+    /// Of this version; 0: of any.
+    Uuid(u8),
     Ulid,
     Ksuid,
     /// Calendar text.
@@ -32,7 +35,9 @@ impl Form {
             Self::Number => {
                 token::is_signed(value) || !value.is_empty() && value.iter().all(u8::is_ascii_digit)
             }
-            Self::Uuid => token::is_uuid(value),
+            Self::Uuid(0) => token::is_uuid(value),
+            Self::Uuid(version) => token::is_uuid(value) && ids::uuid_version(value) == Some(version),
+            Self::LongDigits => value.len() >= 15 && value.iter().all(u8::is_ascii_digit),
             Self::Ulid => token::is_ulid(value),
             Self::Ksuid => value.len() == 27 && value.iter().all(u8::is_ascii_alphanumeric),
             Self::Time => calendar::whole(value).is_some(),
@@ -47,7 +52,7 @@ impl Form {
             Self::Any => 0,
             Self::Domain => 1,
             Self::Digits | Self::Number => 2,
-            Self::Uuid | Self::Ulid | Self::Ksuid | Self::Time | Self::Address => 3,
+            Self::LongDigits | Self::Uuid(_) | Self::Ulid | Self::Ksuid | Self::Time | Self::Address => 3,
         }
     }
 }
@@ -181,7 +186,9 @@ fn cut_before<'k>(
     out: &mut Vec<&'k [u8]>,
     steps: &mut u32,
 ) -> bool {
-    for at in memchr::memmem::find_iter(key, literal) {
+    // A time may hold the literal and be one without its end too: the longest is meant.
+    let whole = (form == Form::Time).then(|| calendar::extended(key)).flatten().map_or(0, |stamp| stamp.len);
+    for at in memchr::memmem::find_iter(key, literal).skip_while(|at| *at < whole) {
         if *steps == 0 {
             return false;
         }

@@ -13,6 +13,9 @@ use crate::layout::{TimeForm, TimeMeaning};
 /// 2000-01-01 and 2040-01-01 in seconds since 1970.
 const SECONDS: (i128, i128) = (946_684_800, 2_208_988_800);
 
+/// The same in milliseconds.
+pub(super) const WINDOW_MS: std::ops::Range<i128> = SECONDS.0 * 1_000..SECONDS.1 * 1_000;
+
 /// 1970-01-01 in ticks of 100 ns since the year 1 (.NET `DateTime.Ticks`).
 const TICKS_1970: i128 = 621_355_968_000_000_000;
 
@@ -72,7 +75,7 @@ fn epoch(value: i128) -> Option<(TimeForm, i128)> {
     ];
     for (unit, factor, divisor) in units {
         let ms = value * factor / divisor;
-        if (SECONDS.0 * 1_000..SECONDS.1 * 1_000).contains(&ms) {
+        if WINDOW_MS.contains(&ms) {
             return Some((TimeForm::Epoch(unit), ms));
         }
     }
@@ -82,7 +85,7 @@ fn epoch(value: i128) -> Option<(TimeForm, i128)> {
 /// The time in milliseconds of a tick count.
 fn ticks(value: i128) -> Option<(TimeForm, i128)> {
     let ms = (value - TICKS_1970).div_euclid(10_000);
-    (SECONDS.0 * 1_000..SECONDS.1 * 1_000).contains(&ms).then_some((TimeForm::Ticks, ms))
+    WINDOW_MS.contains(&ms).then_some((TimeForm::Ticks, ms))
 }
 
 /// Whether a value has the size of an epoch.
@@ -293,6 +296,28 @@ fn is_time(evidence: &Evidence, reading: Reading) -> bool {
     }
     let is_ordered = strongest.abs() >= TAU_MIN;
     is_close || is_ordered && evidence.span_ms <= WIDE_MS || strongest.abs() >= 0.8
+}
+
+/// Four digits that are years: nearly all between 1970 and 2040, which one number of four digits in 140 is.
+pub(super) fn year(column: &Column<'_>) -> Option<Found> {
+    let is_year =
+        |value: &[u8]| value.len() == 4 && number(value).is_some_and(|year| (1970..=2040).contains(&year));
+    let share = column.share(is_year);
+    if share < 0.99 || column.len() < 20 {
+        return None;
+    }
+    let ms = |value: Option<&&[u8]>| {
+        value.and_then(|value| calendar::basic(&[*value, b"01"].concat())).map(|stamp| stamp.ms)
+    };
+    let years = || column.distinct.iter().filter(|value| is_year(value));
+    let time = TimeMeaning {
+        form: TimeForm::Calendar,
+        reversed: false,
+        first_ms: ms(years().next())?,
+        last_ms: ms(years().next_back())?,
+    };
+    let chance = 0.0071f64.powi(i32::try_from(column.distinct.len().min(8)).unwrap_or(8));
+    Some(Found { time, is_period: true, share, chance, units: Vec::new(), base: None })
 }
 
 /// The column as calendar text.

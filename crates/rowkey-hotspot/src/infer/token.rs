@@ -7,7 +7,7 @@ pub(super) const LOOKED_AT: usize = 512;
 
 /// Bytes that may separate fields, those that people choose first in front. Within one key the earlier ones bind less: `_` separates
 /// fields of which each may hold `-`.
-pub(super) const DELIMITERS: &[u8] = b"\x00\x1f#|~;$\\@=!&/:, \t_-.+*^";
+pub(super) const DELIMITERS: &[u8] = b"\x00\x1f#|~;$\\=!&/:, \t@_-.+*^";
 
 /// The rank of a delimiter, 0 the first; `None` for other bytes.
 pub(super) fn rank(byte: u8) -> Option<usize> {
@@ -33,7 +33,8 @@ pub(super) enum Class {
     Hex,
     /// A digest or id in hex of this width.
     LongHex(u16),
-    Uuid,
+    /// A UUID, by its version; 0: its variant is not that of RFC 9562.
+    Uuid(u8),
     Ulid,
     Ksuid,
     /// Calendar text with separators.
@@ -93,7 +94,7 @@ pub(super) fn protected(key: &[u8], at: usize) -> Option<(usize, Class)> {
     if let Some(uuid) = rest.get(..36).filter(|uuid| is_uuid(uuid))
         && rest.get(36).is_none_or(|byte| !byte.is_ascii_alphanumeric())
     {
-        return Some((uuid.len(), Class::Uuid));
+        return Some((uuid.len(), Class::Uuid(0)));
     }
     if !first.is_ascii_digit() {
         return None;
@@ -168,7 +169,7 @@ pub(super) fn class(token: &[u8]) -> Class {
         return if digits < 15 { Class::Digits } else { Class::LongDigits };
     }
     if is_uuid(token) {
-        return Class::Uuid;
+        return Class::Uuid(super::ids::uuid_version(token).unwrap_or(0));
     }
     if digits > 0 && token.iter().all(u8::is_ascii_hexdigit) && token.len() >= 6 {
         return match token.len() {
