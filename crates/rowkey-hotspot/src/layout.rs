@@ -246,7 +246,7 @@ pub struct SaltMeaning {
     pub used: u32,
     /// How the bucket follows from the rest of the key, if a common hash explains it.
     pub from: Option<SaltOrigin>,
-    /// The name of a field that determines the bucket alone, whatever the hash is.
+    /// The name of the field, or of two neighbours with a comma between them, that determines the bucket, whatever the hash is.
     pub follows: Option<String>,
     /// Whether equal rests have equal buckets as far as the sample tells. `None`: no rest occurs twice.
     pub repeats: Option<bool>,

@@ -78,6 +78,9 @@ pub(super) fn extended(text: &[u8]) -> Option<Stamp> {
     } else {
         let month = digits(text, 5, 2)?;
         match (text.get(7) == Some(&separator)).then(|| digits(text, 8, 2)).flatten() {
+            Some(day) if separator == b'/' => {
+                with_hour(text, Stamp { ms: date_ms(year, month, day)?, grain: Grain::Day, len: 10 })
+            }
             Some(day) => {
                 with_clock(text, Stamp { ms: date_ms(year, month, day)?, grain: Grain::Day, len: 10 })
             }
@@ -100,6 +103,16 @@ fn week(text: &[u8], year: i64) -> Option<Stamp> {
         .filter(|day| (1..=7).contains(day));
     let (grain, len) = if day.is_some() { (Grain::Day, 10) } else { (Grain::Week, 8) };
     Some(Stamp { ms: (monday + 7 * (week - 1) + day.unwrap_or(1) - 1) * 86_400_000, grain, len })
+}
+
+/// A date as folders, and the folder of the hour behind it if there is one.
+fn with_hour(text: &[u8], date: Stamp) -> Stamp {
+    let hour = (text.get(10) == Some(&b'/')).then(|| digits(text, 11, 2)).flatten().filter(|hour| *hour < 24);
+    let ends = text.get(13).is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    match hour {
+        Some(hour) if ends => Stamp { ms: date.ms + hour * 3_600_000, grain: Grain::Hour, len: 13 },
+        _ => with_clock(text, date),
+    }
 }
 
 /// A date, and the time of day behind it if there is one.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::collect;
 use crate::layout::FieldOrder;
 
 /// Windows in which the spread of a field is measured have so many keys, fewer in small samples.
@@ -221,17 +222,12 @@ fn spread(ranks: &[u32]) -> (f64, f64) {
     for (at, keys) in ranks.chunks_exact(window).enumerate() {
         if at > 0 {
             cut_into_ranges(&earlier, at * window, &mut range_of);
-            let mut counts = [0u64; RANGES + 1];
+            let mut counts = [0u64; RANGES];
             for rank in keys {
                 counts[range_of[*rank as usize] as usize] += 1;
             }
-            let pairs: u64 = counts.iter().map(|count| count * count.saturating_sub(1)).sum();
-            let squares: u64 = counts.iter().map(|count| count * count).sum();
-            let total = len_f64(window);
-            // Without two keys in one range the estimator has no upper bound; the number of ranges is one.
-            let n_eff = if pairs == 0 { len_f64(RANGES) } else { total * (total - 1.0) / u64_f64(pairs) };
-            sum += n_eff;
-            least = least.min(total * total / u64_f64(squares));
+            sum += collect::n_eff(&counts);
+            least = least.min(collect::n_eff_plain(&counts));
             windows += 1.0;
         }
         for rank in keys {

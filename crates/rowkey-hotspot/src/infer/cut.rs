@@ -44,7 +44,7 @@ pub(super) fn text(values: &[&[u8]]) -> Option<Vec<Part>> {
 pub(super) fn lead(values: &[&[u8]]) -> Option<usize> {
     let long_enough =
         |len: usize| share(values.iter().filter(|value| value.len() >= len + 3).count(), values.len());
-    [1usize, 2, 4, 8, 16].into_iter().find(|len| {
+    [1usize, 2, 3, 4, 6, 8, 12, 16, 20, 32].into_iter().find(|len| {
         if long_enough(*len) < SHARE_MIN {
             return false;
         }

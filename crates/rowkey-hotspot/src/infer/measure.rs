@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Hints;
 use super::column::{self, Column};
+use super::digest;
 use super::oddity;
 use super::partition::{is_worth, share};
 use super::recognise::{self, Recognised};
@@ -56,7 +57,9 @@ fn format(sample: &KeySample, arrived: &[&Arrived], template: &Template, share: 
     let keys: Vec<&[u8]> = arrived.iter().map(|arrived| &*arrived.key).collect();
     let cut = Cut::new(&keys, template);
     let is_complete = sample.is_complete() && !hints.bulk_load;
-    let mut fields = cut.fields(arrived, is_complete);
+    let stretch = if is_complete { Vec::new() } else { longest_run(sample, template) };
+    let stretch = Cut::new(&stretch, template);
+    let mut fields = cut.fields(arrived, is_complete, &stretch);
     name(&mut fields, template);
     let names: Vec<String> = fields.iter().map(|(facts, _)| facts.name.clone()).collect();
     let lead: &[u8] = match template.parts.first() {
@@ -64,24 +67,47 @@ fn format(sample: &KeySample, arrived: &[&Arrived], template: &Template, share: 
         _ => &[],
     };
     let rest = Rest { spans: &cut.spans, keys: &keys, names: &names, lead };
-    if let Some((facts, column)) = fields.first_mut()
-        && may_be_salt(&facts.meaning)
-        && let Some(salt) = salt::bucket(column, &rest)
-    {
-        facts.meaning = Meaning::Salt(salt);
-        "bucket".clone_into(&mut facts.name);
-        let recognised =
-            Recognised { meaning: facts.meaning.clone(), share: 1.0, chance: facts.chance, time: None };
-        facts.oddities = oddity::oddities(column, &recognised, behind(template, 0));
+    if let Some((facts, column)) = fields.first_mut() {
+        front(facts, column, &rest, cut.behind[0]);
     }
     let mut fields = fields.into_iter().map(|(facts, _)| facts);
     let segments = template.parts.iter().filter_map(|part| match part {
         Part::Literal(bytes) => Some(Segment::Literal(bytes.clone())),
         Part::Field { .. } => fields.next().map(|facts| Segment::Field(Box::new(facts))),
     });
+    Format { share, segments: segments.collect(), examples: examples(&keys) }
+}
+
+/// Keys of a format that arrived one behind the other: those of the longest stretch of a sample.
+fn longest_run<'s>(sample: &'s KeySample, template: &Template) -> Vec<&'s [u8]> {
+    let run = sample.runs.iter().max_by_key(|run| run.len());
+    let keys = run.into_iter().flatten().map(|arrived| &*arrived.key);
+    let mut fields = Vec::new();
+    keys.filter(|key| template.cut(key, &mut fields)).collect()
+}
+
+/// Some keys of a format.
+pub(super) fn examples(keys: &[&[u8]]) -> Vec<Box<[u8]>> {
     let step = (keys.len() / EXAMPLES).max(1);
-    let examples = keys.iter().step_by(step).take(EXAMPLES).map(|key| Box::from(*key)).collect();
-    Format { share, segments: segments.collect(), examples }
+    keys.iter().step_by(step).take(EXAMPLES).map(|key| Box::from(*key)).collect()
+}
+
+/// What only the first field may be: a bucket, or a digest of the rest.
+fn front(facts: &mut FieldFacts, column: &Column<'_>, rest: &Rest<'_, '_>, behind: Option<u8>) {
+    if may_be_salt(&facts.meaning)
+        && let Some(salt) = salt::bucket(column, rest)
+    {
+        facts.meaning = Meaning::Salt(salt);
+        "bucket".clone_into(&mut facts.name);
+        let recognised =
+            Recognised { meaning: facts.meaning.clone(), share: 1.0, chance: facts.chance, time: None };
+        facts.oddities = oddity::oddities(column, &recognised, behind);
+    } else if matches!(
+        facts.meaning,
+        Meaning::Hash { .. } | Meaning::Binary | Meaning::BinaryNumber { .. } | Meaning::Text
+    ) {
+        facts.computed = digest::computed(rest);
+    }
 }
 
 fn may_be_salt(meaning: &Meaning) -> bool {
@@ -96,33 +122,32 @@ fn may_be_salt(meaning: &Meaning) -> bool {
     )
 }
 
-/// The byte that stands behind a field, if a literal does.
-fn behind(template: &Template, field: usize) -> Option<u8> {
-    let mut seen = 0;
-    for pair in template.parts.windows(2) {
-        if let Part::Field { .. } = pair[0] {
-            if seen == field {
-                return match &pair[1] {
-                    Part::Literal(bytes) => bytes.first().copied(),
-                    Part::Field { .. } => None,
-                };
-            }
-            seen += 1;
+/// For each field the byte that stands behind it, if a literal does.
+fn behind(template: &Template) -> Vec<Option<u8>> {
+    let mut behind = Vec::new();
+    for (at, part) in template.parts.iter().enumerate() {
+        if let Part::Field { .. } = part {
+            behind.push(match template.parts.get(at + 1) {
+                Some(Part::Literal(bytes)) => bytes.first().copied(),
+                _ => None,
+            });
         }
     }
-    None
+    behind
 }
 
 /// Keys cut into fields.
-struct Cut<'a, 'k> {
-    keys: &'a [&'k [u8]],
-    template: &'a Template,
+pub(super) struct Cut<'a, 'k> {
+    /// In order of arrival.
+    pub(super) keys: &'a [&'k [u8]],
     /// For each key where each field begins and ends.
-    spans: Vec<Vec<(usize, usize)>>,
+    pub(super) spans: Vec<Vec<(usize, usize)>>,
+    /// For each field the byte of the literal behind it.
+    pub(super) behind: Vec<Option<u8>>,
 }
 
 impl<'a, 'k> Cut<'a, 'k> {
-    fn new(keys: &'a [&'k [u8]], template: &'a Template) -> Self {
+    fn new(keys: &'a [&'k [u8]], template: &Template) -> Self {
         let mut values = Vec::new();
         let spans = keys.iter().map(|key| {
             template.cut(key, &mut values);
@@ -141,33 +166,50 @@ impl<'a, 'k> Cut<'a, 'k> {
             }
             spans
         });
-        Self { keys, template, spans: spans.collect() }
+        Self { keys, spans: spans.collect(), behind: behind(template) }
+    }
+
+    /// A field's values, and for each key the number of its group: keys with the same bytes in front of the field.
+    pub(super) fn column(&self, field: usize) -> (Column<'k>, Vec<u32>) {
+        let values = self.keys.iter().zip(&self.spans).map(|(key, spans)| {
+            let (from, to) = spans[field];
+            let key: &'k [u8] = key;
+            &key[from..to]
+        });
+        let column = Column::new(values.collect());
+        let groups =
+            column::groups(self.keys.iter().zip(&self.spans).map(|(key, spans)| &key[..spans[field].0]));
+        (column, groups)
     }
 
     /// The fields' facts, without names, each with its column.
-    fn fields(&self, arrived: &[&Arrived], is_complete: bool) -> Vec<(FieldFacts, Column<'k>)> {
+    fn fields(
+        &self,
+        arrived: &[&Arrived],
+        is_complete: bool,
+        stretch: &Cut<'_, '_>,
+    ) -> Vec<(FieldFacts, Column<'k>)> {
         let times: Vec<i64> = arrived.iter().filter_map(|arrived| arrived.time_ms).collect();
         let arrived_ms = (times.len() == arrived.len()).then_some(times.as_slice());
-        (0..self.template.field_count())
-            .map(|field| {
-                let value = |(key, spans): (&&'k [u8], &Vec<(usize, usize)>)| {
-                    let (from, to) = spans[field];
-                    let key: &'k [u8] = key;
-                    &key[from..to]
-                };
-                let column = Column::new(self.keys.iter().zip(&self.spans).map(value).collect());
-                let groups = column::groups(
-                    self.keys.iter().zip(&self.spans).map(|(key, spans)| &key[..spans[field].0]),
-                );
-                let around = Around { groups: &groups, arrived_ms, is_complete };
-                (facts(&column, around, field == 0, behind(self.template, field)), column)
-            })
-            .collect()
+        let field = |(field, behind): (usize, &Option<u8>)| {
+            let (column, groups) = self.column(field);
+            let (neighbours, _) = stretch.column(field);
+            let around = Around { groups: &groups, arrived_ms, is_complete, stretch: Some(&neighbours) };
+            let recognised = recognise::recognise(&column, around);
+            (facts(&column, around, field == 0, *behind, recognised), column)
+        };
+        self.behind.iter().enumerate().map(field).collect()
     }
 }
 
-fn facts(column: &Column<'_>, around: Around<'_>, is_first: bool, behind: Option<u8>) -> FieldFacts {
-    let recognised = recognise::recognise(column, around);
+/// What is measured on a field, its name left empty.
+pub(super) fn facts(
+    column: &Column<'_>,
+    around: Around<'_>,
+    is_first: bool,
+    behind: Option<u8>,
+    recognised: Recognised,
+) -> FieldFacts {
     let (top_value, top_share) = column.top();
     let order = column.order();
     let order_within = if is_first { order } else { column::order_within(&column.ranks, around.groups) };

@@ -11,6 +11,7 @@ mod binary;
 mod calendar;
 mod column;
 mod cut;
+mod digest;
 mod display;
 mod ids;
 mod measure;

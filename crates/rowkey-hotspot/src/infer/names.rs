@@ -25,6 +25,11 @@ pub(super) fn looks_like_host(text: &[u8]) -> bool {
     host.len() <= 253 && (labels(b'.') || labels(b','))
 }
 
+/// Whether all bytes of `text` may stand in a host name or the port behind it.
+pub(super) fn has_host_bytes(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.,:".contains(byte))
+}
+
 fn is_label(label: &[u8]) -> bool {
     (1..=63).contains(&label.len())
         && label.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))

@@ -99,7 +99,7 @@ fn is_padded(column: &Column<'_>) -> bool {
 }
 
 /// Whether numbers only grow, or nearly: over all keys, or among those with the same parts in front.
-fn grows(column: &Column<'_>, around: Around<'_>) -> bool {
+pub(super) fn grows(column: &Column<'_>, around: Around<'_>) -> bool {
     let numbers: Vec<i128> = column.values.iter().map(|value| signed(value)).collect();
     if super::column::tau(&numbers) >= 0.9 {
         return column.distinct.len() > 16;
@@ -124,7 +124,7 @@ pub(super) fn signed(value: &[u8]) -> i128 {
 fn growing(column: &Column<'_>, tau: f64) -> Option<Verdict> {
     let alnum = column.share(|value| !value.is_empty() && value.iter().all(u8::is_ascii_alphanumeric));
     let has_digits = column.share(|value| value.iter().any(u8::is_ascii_digit));
-    let many = column.distinct.len() * 2 > column.len() && column.distinct.len() >= 100;
+    let many = column.distinct.len() >= 100;
     (alnum >= SHARE_MIN && has_digits >= SHARE_MIN && many && tau >= 0.9).then_some((
         Meaning::Id(IdMeaning::Growing),
         alnum,

@@ -107,15 +107,18 @@ pub(super) fn bucket(column: &Column<'_>, rest: &Rest<'_, '_>) -> Option<SaltMea
     })
 }
 
-/// The field that determines the bucket alone, as a salt's input does and not as a child determines its parent: its values fall into the buckets
-/// about evenly, or it does not stand directly behind the bucket.
+/// The field or pair of neighbours that determines the bucket, as a salt's input does and not as a child determines its parent: its values fall
+/// into the buckets about evenly, or it does not stand directly behind the bucket.
 fn follows(of_key: &[u64], buckets: u32, is_dense: bool, rest: &Rest<'_, '_>) -> Option<String> {
-    (1..rest.names.len()).find_map(|field| {
+    let fields = rest.names.len().min(8);
+    let alone = (1..fields).map(|at| (at, at));
+    let pairs = (1..fields.saturating_sub(1)).map(|at| (at, at + 1));
+    alone.chain(pairs).find_map(|(one, other)| {
         let mut first: BTreeMap<&[u8], u64> = BTreeMap::new();
         let mut wrong = 0;
         for ((key, spans), bucket) in rest.keys.iter().zip(rest.spans).zip(of_key) {
-            let (from, to) = spans[field];
-            wrong += usize::from(*first.entry(&key[from..to]).or_insert(*bucket) != *bucket);
+            let value = &key[spans[one].0..spans[other].1];
+            wrong += usize::from(*first.entry(value).or_insert(*bucket) != *bucket);
         }
         let repeated = of_key.len() - first.len();
         if repeated < 50 || wrong * 50 > repeated {
@@ -128,7 +131,8 @@ fn follows(of_key: &[u64], buckets: u32, is_dense: bool, rest: &Rest<'_, '_>) ->
         let counts: Vec<u32> = counts.into_values().collect();
         let is_even =
             is_dense && first.len() >= 5 * buckets as usize && chi_square_p(&counts, buckets) > 1e-3;
-        (is_even || field >= 2 && counts.len() > 1).then(|| rest.names[field].clone())
+        let is_salt = is_even || one == other && one >= 2 && counts.len() > 1;
+        is_salt.then(|| rest.names[one..=other].join(", "))
     })
 }
 
@@ -180,7 +184,7 @@ fn number(value: &[u8], written: Written) -> Option<u64> {
 }
 
 /// Probability of a chi-square as large as seen, if all buckets were equally likely (Wilson and Hilferty's cube root).
-fn chi_square_p(counts: &[u32], buckets: u32) -> f64 {
+pub(super) fn chi_square_p(counts: &[u32], buckets: u32) -> f64 {
     let total: f64 = counts.iter().map(|count| f64::from(*count)).sum();
     let freedom = f64::from(buckets) - 1.0;
     if freedom < 1.0 || total <= 0.0 {
@@ -220,7 +224,7 @@ fn repeats(of_key: &[u64], rest: &Rest<'_, '_>) -> Option<bool> {
 
 /// What may be hashed: one or two slices of a key, one behind the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Input {
+pub(super) enum Input {
     /// All behind the bucket, the literal after it included.
     Behind,
     /// From the beginning of a field to the end of a field.
@@ -230,7 +234,7 @@ enum Input {
 }
 
 impl Input {
-    fn all(fields: usize) -> Vec<Self> {
+    pub(super) fn all(fields: usize) -> Vec<Self> {
         let mut all: Vec<Self> = (1..fields).map(|at| Self::Fields(at, at)).collect();
         let last = fields - 1;
         all.push(Self::Behind);
@@ -243,7 +247,7 @@ impl Input {
         all
     }
 
-    fn take(self, key: &[u8], spans: &[(usize, usize)], out: &mut Vec<u8>) {
+    pub(super) fn take(self, key: &[u8], spans: &[(usize, usize)], out: &mut Vec<u8>) {
         out.clear();
         match self {
             Self::Behind => out.extend_from_slice(&key[spans[0].1..]),
@@ -255,7 +259,7 @@ impl Input {
         }
     }
 
-    fn names(self, names: &[String]) -> Vec<String> {
+    pub(super) fn names(self, names: &[String]) -> Vec<String> {
         match self {
             Self::Behind => Vec::new(),
             Self::Fields(from, to) => names[from..=to].to_vec(),

@@ -12,8 +12,11 @@ use super::token::{self, Class, DELIMITERS};
 /// The share of values that must agree: the specification's 0.95.
 pub(super) const SHARE_MIN: f64 = 0.95;
 
-/// The share that makes a part constant, or all digits.
+/// The share that gives a column a form that other values would contradict.
 const NEARLY_ALL: f64 = 0.985;
+
+/// The share that makes a part constant, or all digits: what is left is a handful, and no format of its own.
+const ALL_BUT_A_HANDFUL: f64 = 0.998;
 
 /// Values that a slow look at a column needs at most.
 const LOOK: usize = 512;
@@ -154,7 +157,8 @@ pub(super) fn grow(values: &[&[u8]], level: u32) -> Vec<Part> {
     if binary > 1.0 - SHARE_MIN && (binary > SHARE_MIN || cut::lead(values).is_some()) {
         return cut::binary(values, level);
     }
-    by_delimiter(values, level)
+    url(values, level)
+        .or_else(|| by_delimiter(values, level))
         .or_else(|| by_anchor(values, level))
         .or_else(|| glued(values))
         .or_else(|| cut::text(values))
@@ -164,7 +168,10 @@ pub(super) fn grow(values: &[&[u8]], level: u32) -> Vec<Part> {
 /// A part that is the same in nearly all keys. Digits alone stay a field: a time or a number that did not change.
 fn constant(values: &[&[u8]]) -> Option<Vec<Part>> {
     let (value, count) = most_frequent(values)?;
-    if share(count, values.len()) < NEARLY_ALL || values.len() < 8 {
+    // Others that come once each are malformed; others that come again are words.
+    let others = values.len() - count;
+    let needed = if distinct(values, others + 1) == others + 1 { NEARLY_ALL } else { ALL_BUT_A_HANDFUL };
+    if share(count, values.len()) < needed || values.len() < 8 {
         return None;
     }
     if !value.is_empty() && value.iter().all(u8::is_ascii_digit) {
@@ -253,14 +260,37 @@ fn leaf(values: &[&[u8]]) -> Option<Form> {
     if numbers >= SHARE_MIN && share_of(&some, token::is_signed) > 0.0 {
         return Some(Form::Number);
     }
-    // The delimiters of addresses stay uncut, those that stand in none cut.
-    let is_cut =
-        Delimiters::count(&some).primary().is_some_and(|primary| token::rank(primary) <= token::rank(b';'));
-    if share_of(&some, names::is_email) >= SHARE_MIN || !is_cut && share_of(&some, names::is_url) >= SHARE_MIN
-    {
+    if share_of(&some, names::is_email) >= SHARE_MIN {
         return Some(Form::Any);
     }
     is_host(&some).then_some(Form::Domain)
+}
+
+/// URLs: the scheme, the host, and what stands behind the host. Bytes that separate in URLs do not separate fields here; those that stand
+/// in no URL do.
+fn url(values: &[&[u8]], level: u32) -> Option<Vec<Part>> {
+    let some = some(values);
+    let primary = Delimiters::count(&some).primary();
+    let is_cut = primary.is_some_and(|primary| token::rank(primary) <= token::rank(b';'));
+    if is_cut || share_of(&some, names::is_url) < SHARE_MIN {
+        return None;
+    }
+    let ends: Vec<(&[u8], usize)> = values
+        .iter()
+        .filter_map(|value| memchr::memmem::find(value, b"://").map(|at| (*value, at)))
+        .collect();
+    let schemes: Vec<&[u8]> = ends.iter().map(|(value, at)| &value[..*at]).collect();
+    let rests: Vec<&[u8]> = ends.iter().map(|(value, at)| &value[at + 3..]).collect();
+    let hosts: Vec<&[u8]> =
+        rests.iter().filter_map(|rest| memchr::memchr(b'/', rest).map(|at| &rest[..at])).collect();
+    if share(hosts.len(), values.len()) < NEARLY_ALL {
+        return Some(vec![Part::field(Form::Any)]);
+    }
+    let form = if is_host(&self::some(&hosts)) { Form::Domain } else { Form::Any };
+    let mut parts = grow(&schemes, level + 1);
+    parts.extend([Part::Literal(b"://".to_vec()), Part::field(form)]);
+    parts.extend([Part::Literal(b"/".to_vec()), Part::field(Form::Any)]);
+    Some(parts)
 }
 
 /// Whether values are host names, in reading order or turned round.
@@ -274,7 +304,7 @@ fn is_host(values: &[&[u8]]) -> bool {
 
 /// The form of values that are not cut further.
 fn plain_form(values: &[&[u8]]) -> Form {
-    let all = |form: Form| share_of(values, |value| form.takes(value)) >= NEARLY_ALL;
+    let all = |form: Form| share_of(values, |value| form.takes(value)) >= ALL_BUT_A_HANDFUL;
     if all(Form::LongDigits) {
         return Form::LongDigits;
     }
@@ -312,10 +342,12 @@ fn is_worth_cutting(values: &[&[u8]], delimiter: u8, parts: &[Part]) -> bool {
     if fields > 1 && all_digits && delimiter == b'.' {
         return false;
     }
-    if fields <= 1 {
-        return has_form || distinct(values, 64) > 64;
-    }
     let is_strong = token::rank(delimiter) <= token::rank(b',');
+    if fields <= 1 {
+        // `tenant=acme` names its field.
+        let is_named = is_strong && matches!(parts.first(), Some(Part::Literal(_)));
+        return has_form || is_named || distinct(values, 64) > 64;
+    }
     distinct(values, 64) > 64 && (has_form || is_strong)
 }
 
@@ -399,7 +431,7 @@ fn anchor_score(rows: &[Vec<&[u8]>], at: usize, from_left: bool) -> u32 {
     u32::from(is_few)
 }
 
-/// A constant word with digits behind it, or before it, without a delimiter: `p5638`, `30s`.
+/// A constant word with digits behind it without a delimiter, `p5638`; any word with a time of one width behind it, `DE20240502`.
 fn glued(values: &[&[u8]]) -> Option<Vec<Part>> {
     let word = |value: &[u8]| value.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let heads: Vec<&[u8]> = values.iter().map(|value| &value[..word(value)]).collect();
@@ -408,5 +440,14 @@ fn glued(values: &[&[u8]]) -> Option<Vec<Part>> {
     if share_of(values, |value| fits(value, Form::Digits)) >= NEARLY_ALL {
         return Some(vec![Part::Literal(head.to_vec()), Part::field(Form::Digits)]);
     }
-    None
+    let tails: Vec<&[u8]> = values.iter().zip(&heads).map(|(value, head)| &value[head.len()..]).collect();
+    let width = most_frequent_len(&tails).filter(|width| *width >= 8)?;
+    let is_time = |tail: &[u8]| {
+        tail.len() == width
+            && tail.iter().all(u8::is_ascii_digit)
+            && (calendar::whole(tail).is_some() || super::times::is_epoch_like(tail))
+    };
+    let has_heads = share_of(&heads, |head| !head.is_empty()) >= NEARLY_ALL;
+    (has_heads && share_of(&tails, is_time) >= NEARLY_ALL)
+        .then(|| vec![Part::field(Form::Any), Part::fixed(Form::Digits, width)])
 }

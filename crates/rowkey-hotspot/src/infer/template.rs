@@ -42,7 +42,7 @@ impl Form {
             Self::Ksuid => value.len() == 27 && value.iter().all(u8::is_ascii_alphanumeric),
             Self::Time => calendar::whole(value).is_some(),
             Self::Address => token::class(value) == Class::Address,
-            Self::Domain => names::looks_like_host(value),
+            Self::Domain => names::has_host_bytes(value),
         }
     }
 
@@ -105,11 +105,6 @@ impl Template {
             Part::Field { form, width } => form.weight() + u32::from(width.is_some()),
         };
         self.parts.iter().map(weigh).sum()
-    }
-
-    /// The number of fields.
-    pub(super) fn field_count(&self) -> usize {
-        self.parts.iter().filter(|part| matches!(part, Part::Field { .. })).count()
     }
 
     /// Whether the template takes any key.
@@ -188,7 +183,9 @@ fn cut_before<'k>(
 ) -> bool {
     // A time may hold the literal and be one without its end too: the longest is meant.
     let whole = (form == Form::Time).then(|| calendar::extended(key)).flatten().map_or(0, |stamp| stamp.len);
-    for at in memchr::memmem::find_iter(key, literal).skip_while(|at| *at < whole) {
+    let behind = memchr::memmem::find_iter(key, literal).filter(|at| *at >= whole);
+    let within = memchr::memmem::find_iter(key, literal).take_while(|at| *at < whole);
+    for at in behind.chain(within) {
         if *steps == 0 {
             return false;
         }

@@ -1,6 +1,7 @@
 //! What people would say of samples, and what the inference says.
 
 mod corpus;
+mod junk;
 mod shapes;
 
 use std::fmt::Write;

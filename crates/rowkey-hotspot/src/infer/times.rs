@@ -40,6 +40,8 @@ pub(super) struct Around<'a> {
     pub(super) arrived_ms: Option<&'a [i64]>,
     /// Whether neighbours in the column are neighbours in the stream.
     pub(super) is_complete: bool,
+    /// Where they are not: values that are, fewer.
+    pub(super) stretch: Option<&'a Column<'a>>,
 }
 
 /// A column that is a time.
@@ -55,8 +57,15 @@ pub(super) struct Found {
     pub(super) base: Option<i128>,
 }
 
-/// The decimal number that a value is, at most 20 digits.
+/// The decimal number that a value is, at most 20 digits; of seconds with a fraction, `1714644000.123`, the whole ones.
 pub(super) fn number(value: &[u8]) -> Option<i128> {
+    let point = memchr::memchr(b'.', value).filter(|point| (9..=10).contains(point));
+    let value = match point {
+        Some(point) if value.len() > point + 1 && value[point + 1..].iter().all(u8::is_ascii_digit) => {
+            &value[..point]
+        }
+        _ => value,
+    };
     if value.is_empty() || value.len() > 20 {
         return None;
     }
@@ -248,7 +257,7 @@ fn evidence(times: &[i128], grouped: &[(u32, i128)], column: &Column<'_>, around
         tau_within: tau_within(grouped),
         span_ms: at(95) - at(5),
         matches_clock,
-        counts_up: around.is_complete && counts_up(column),
+        counts_up: around.is_complete && counts_up(column) || around.stretch.is_some_and(counts_up),
         window_share: 0.13,
     }
 }

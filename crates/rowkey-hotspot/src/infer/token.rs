@@ -7,7 +7,7 @@ pub(super) const LOOKED_AT: usize = 512;
 
 /// Bytes that may separate fields, those that people choose first in front. Within one key the earlier ones bind less: `_` separates
 /// fields of which each may hold `-`.
-pub(super) const DELIMITERS: &[u8] = b"\x00\x1f#|~;$\\=!&/:, \t@_-.+*^";
+pub(super) const DELIMITERS: &[u8] = b"\x00\x1f#|~;$\\&/=!:, \t@_-.+*^";
 
 /// The rank of a delimiter, 0 the first; `None` for other bytes.
 pub(super) fn rank(byte: u8) -> Option<usize> {
@@ -84,6 +84,16 @@ pub(super) fn is_ipv6(text: &[u8]) -> bool {
     std::str::from_utf8(text).is_ok_and(|text| text.parse::<std::net::Ipv6Addr>().is_ok())
 }
 
+/// Whether `text` is a MAC address: six pairs of hex digits between colons or hyphens.
+fn is_mac(text: &[u8]) -> bool {
+    let separator = text.get(2).copied().filter(|byte| matches!(byte, b':' | b'-'));
+    text.len() == 17
+        && text.iter().enumerate().all(|(at, byte)| match at % 3 {
+            2 => Some(*byte) == separator,
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
 /// The span that begins at `at` and must stay whole, and whether it is a time. `None`: none begins there.
 pub(super) fn protected(key: &[u8], at: usize) -> Option<(usize, Class)> {
     let first = *key.get(at)?;
@@ -95,6 +105,9 @@ pub(super) fn protected(key: &[u8], at: usize) -> Option<(usize, Class)> {
         && rest.get(36).is_none_or(|byte| !byte.is_ascii_alphanumeric())
     {
         return Some((uuid.len(), Class::Uuid(0)));
+    }
+    if rest.get(..17).is_some_and(is_mac) && rest.get(17).is_none_or(|byte| !byte.is_ascii_alphanumeric()) {
+        return Some((17, Class::Address));
     }
     if !first.is_ascii_digit() {
         return None;
@@ -192,7 +205,7 @@ pub(super) fn class(token: &[u8]) -> Class {
     if calendar::extended(token).is_some_and(|stamp| stamp.len == token.len()) {
         return Class::Time;
     }
-    if ipv4_len(token) == Some(token.len()) || is_ipv6(token) {
+    if ipv4_len(token) == Some(token.len()) || is_ipv6(token) || is_mac(token) {
         return Class::Address;
     }
     if is_text(token) { Class::Word } else { Class::Binary }

@@ -61,7 +61,7 @@ fn every_case_has_the_template_that_a_person_would_give() {
     check(14, "{salt 16}#m{padded number}#{time s}");
     check(15, "{hex 160}");
     check(16, "cnt#{words}#{words}\nevt#{uuid(4)}");
-    check(17, "{digits 33}#{path}");
+    check(17, "{digits 33}#https://{host}/{path}");
     check(18, "{negative decimal},{negative decimal}#{text}");
     check(19, "{words}/{period calendar}/{padded number}");
     check(20, "dev-{padded number}#{time ms}");

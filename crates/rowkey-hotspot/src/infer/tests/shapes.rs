@@ -219,6 +219,19 @@ fn periods_and_times_of_several_units() {
             ("date glued to digits", "{period calendar}{padded number}", |i, r| {
                 format!("{}{:05}", day(i).replace('-', ""), r.any() % 40_000).into()
             }),
+            ("seconds with a fraction", "{words}#{time s}", |i, r| {
+                let ms = ms(i, r);
+                format!("{}#{}.{:03}", r.one_of(&WORDS), ms / 1_000, ms % 1_000).into()
+            }),
+            ("date glued to a word", "{words}{period calendar}:{hex 32}", |i, r| {
+                format!("{}{}:{}", r.one_of(&["DE", "USA", "FR"]), day(i).replace('-', ""), hex(r, 8)).into()
+            }),
+            ("hour folders", "{words}/{period calendar}/{hex 64}", |i, r| {
+                format!("{}/2024/05/02/{:02}/{}", r.one_of(&WORDS), 8 + i / 400, hex(r, 16)).into()
+            }),
+            ("hex seconds", "{growing}-{hex 32}", |i, r| {
+                format!("{:08x}-{}", ms(i * 9, r) / 1_000, hex(r, 8)).into()
+            }),
             ("late data", "{hex 32}#{time ms}", |i, r| {
                 let late = if r.chance(20) { r.any() % 3_000_000 } else { 0 };
                 format!("{}#{}", hex(r, 8), ms(i, r) - late).into()
@@ -387,10 +400,10 @@ fn paths_and_addresses() {
     check(
         3_000,
         &[
-            ("url", "{path}", |_, r| {
+            ("url", "https://{host}/{text}", |_, r| {
                 format!("https://{}/{}?id={}", r.one_of(&HOSTS), name(r), r.any() % 999).into()
             }),
-            ("url and time", "{path}#{time s}", |i, r| {
+            ("url and time", "https://{host}/{text}#{time s}", |i, r| {
                 format!("https://{}/{}#{}", r.one_of(&HOSTS), name(r), ms(i, r) / 1_000).into()
             }),
             ("address", "{address}#{time s}", |i, r| {
@@ -398,6 +411,16 @@ fn paths_and_addresses() {
             }),
             ("address behind dots", "{words}.{address}", |_, r| {
                 format!("{}.192.168.{}.{}", r.one_of(&WORDS), r.any() % 256, r.any() % 256).into()
+            }),
+            ("hardware addresses", "{address}:{time s}", |i, r| {
+                let pairs: Vec<String> = (0..6).map(|_| hex(r, 2)).collect();
+                format!("{}:{}", pairs.join(":"), ms(i, r) / 1_000).into()
+            }),
+            ("named parts", "tenant={words}/date={period calendar}/id={uuid(4)}", |i, r| {
+                format!("tenant={}/date={}/id={}", r.one_of(&["acme", "globex"]), day(i), uuid(r, 4)).into()
+            }),
+            ("a word nearly always", "{words}#{uuid(4)}", |_, r| {
+                format!("{}#{}", if r.chance(98) { "DE" } else { r.one_of(&WORDS) }, uuid(r, 4)).into()
             }),
             ("mail", "{email}/{words}", |_, r| {
                 format!("{}@{}/{}", name(r), r.one_of(&HOSTS), r.one_of(&WORDS)).into()
