@@ -40,7 +40,7 @@ pub(super) fn partition<'k>(keys: &[&'k [u8]]) -> Option<Groups<'k>> {
         if let Some(groups) = by_word(keys, &columns, false) {
             return if is_one_with_text(keys, &groups, often) { None } else { Some(groups) };
         }
-        let is_text_like = token::rank(often) > token::rank(b'=');
+        let is_text_like = token::rank(often) > token::rank(b'$');
         if is_text_like && segment::anchors(keys, often).is_some() {
             return None;
         }

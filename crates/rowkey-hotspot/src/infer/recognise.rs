@@ -173,5 +173,10 @@ fn domain(column: &Column<'_>) -> Option<Verdict> {
     let reading = column.share_of_distinct(names::has_known_suffix);
     let reversed = column.share_of_distinct(|value| names::has_known_suffix(&names::turned(value)));
     let share = reading.max(reversed);
-    (share >= HOSTS_MIN).then_some((Meaning::Domain { reversed: reversed > reading }, share, 0.01))
+    let addresses = column.share_of_distinct(|value| token::class(value) == Class::Address);
+    (share + addresses >= HOSTS_MIN && addresses < 0.5).then_some((
+        Meaning::Domain { reversed: reversed > reading },
+        share,
+        0.01,
+    ))
 }

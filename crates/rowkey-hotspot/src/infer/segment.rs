@@ -48,6 +48,10 @@ pub(super) fn templates(keys: &[&[u8]]) -> Vec<Template> {
             break;
         }
     }
+    // Where nothing explains most keys, a key is one field.
+    if share(rest.len(), keys.len()) > 0.5 {
+        templates.push(Template::new([Part::field(Form::Any)]));
+    }
     templates.sort_by_key(|template| std::cmp::Reverse(template.weight()));
     templates
 }
@@ -298,8 +302,13 @@ fn is_host(values: &[&[u8]]) -> bool {
     if share_of(values, names::looks_like_host) < SHARE_MIN || share_of(values, names::may_be_file) > 0.9 {
         return false;
     }
-    share_of(values, names::has_known_suffix) >= SHARE_MIN
-        || share_of(values, |value| names::has_known_suffix(&names::turned(value))) >= SHARE_MIN
+    // An address stands where a host has no name.
+    let is_address = |value: &[u8]| token::class(value) == Class::Address;
+    let addresses = share_of(values, is_address);
+    let reading = share_of(values, names::has_known_suffix);
+    let reversed =
+        share_of(values, |value| names::has_known_suffix(&names::turned(value)) && !is_address(value));
+    addresses < 0.5 && reading.max(reversed) + addresses >= SHARE_MIN
 }
 
 /// The form of values that are not cut further.

@@ -6,6 +6,9 @@
 use super::token::{self, Class};
 use super::{calendar, ids, names};
 
+/// Values with a form are at most so long.
+const FORM_BYTES_MAX: usize = 512;
+
 /// What values of a field must look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
@@ -29,6 +32,10 @@ pub(super) enum Form {
 impl Form {
     /// Whether `value` has the form.
     pub(super) fn takes(self, value: &[u8]) -> bool {
+        // What is longer has no form: it is not read, so that long keys cost no more.
+        if value.len() > FORM_BYTES_MAX {
+            return self == Self::Any;
+        }
         match self {
             Self::Any => true,
             Self::Digits => !value.is_empty() && value.iter().all(u8::is_ascii_digit),
@@ -116,7 +123,7 @@ impl Template {
     pub(super) fn cut<'k>(&self, key: &'k [u8], out: &mut Vec<&'k [u8]>) -> bool {
         out.clear();
         // Each field behind which a literal may stand at several places costs a step per place.
-        let mut steps = 512;
+        let mut steps = 128;
         cut(&self.parts, key, out, &mut steps)
     }
 }
@@ -147,22 +154,42 @@ fn cut<'k>(parts: &[Part], key: &'k [u8], out: &mut Vec<&'k [u8]>, steps: &mut u
                 takes
             }
             Some((Part::Literal(bytes), _)) => cut_before(*form, bytes, rest, key, out, steps),
-            // Behind a field of varying width stands one of fixed width: the rest tells where.
-            Some(_) => {
-                let tail: usize = rest.iter().map(width_of).sum();
-                let Some(at) = key.len().checked_sub(tail) else { return false };
-                let (value, key) = key.split_at(at);
-                if !form.takes(value) {
-                    return false;
-                }
-                out.push(value);
-                cut(rest, key, out, steps) || {
-                    out.pop();
-                    false
-                }
-            }
+            Some(_) => cut_before_fixed(*form, rest, key, out, steps),
         },
     }
+}
+
+/// A field of varying width with fields of fixed width behind it: the end of the key, or the next literal, tells where it ends.
+fn cut_before_fixed<'k>(
+    form: Form,
+    rest: &[Part],
+    key: &'k [u8],
+    out: &mut Vec<&'k [u8]>,
+    steps: &mut u32,
+) -> bool {
+    let run = rest.iter().take_while(|part| matches!(part, Part::Field { .. }));
+    let width: usize = run.clone().map(width_of).sum();
+    let mut ends: Vec<usize> = Vec::new();
+    match rest.get(run.count()) {
+        Some(Part::Literal(bytes)) => {
+            ends.extend(memchr::memmem::find_iter(key, bytes).take(*steps as usize))
+        }
+        _ => ends.push(key.len()),
+    }
+    for end in ends {
+        *steps = steps.saturating_sub(1);
+        let Some((value, behind)) = end.checked_sub(width).map(|at| key.split_at(at)) else { continue };
+        if !form.takes(value) {
+            continue;
+        }
+        out.push(value);
+        let depth = out.len();
+        if cut(rest, behind, out, steps) {
+            return true;
+        }
+        out.truncate(depth - 1);
+    }
+    false
 }
 
 fn width_of(part: &Part) -> usize {

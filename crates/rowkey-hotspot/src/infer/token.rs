@@ -218,6 +218,10 @@ fn has_both_cases(token: &[u8]) -> bool {
 impl Class {
     /// Whether the form is so special that values of another form are of another kind.
     pub(super) fn is_strong(self) -> bool {
-        !matches!(self, Self::Empty | Self::Digits | Self::Signed | Self::Hex | Self::Word | Self::Binary)
+        // Addresses stand for hosts whose names are not known.
+        !matches!(
+            self,
+            Self::Empty | Self::Digits | Self::Signed | Self::Hex | Self::Word | Self::Binary | Self::Address
+        )
     }
 }

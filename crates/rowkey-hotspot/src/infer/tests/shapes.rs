@@ -412,6 +412,13 @@ fn paths_and_addresses() {
             ("address behind dots", "{words}.{address}", |_, r| {
                 format!("{}.192.168.{}.{}", r.one_of(&WORDS), r.any() % 256, r.any() % 256).into()
             }),
+            ("hosts, some of them addresses", "{host}/{text}", |_, r| {
+                let host = match r.below(12) {
+                    0 => format!("10.1.{}.{}", r.any() % 256, r.any() % 256),
+                    _ => format!("{}.{}", name(r), r.one_of(&HOSTS)),
+                };
+                format!("{host}/{}", name(r)).into()
+            }),
             ("hardware addresses", "{address}:{time s}", |i, r| {
                 let pairs: Vec<String> = (0..6).map(|_| hex(r, 2)).collect();
                 format!("{}:{}", pairs.join(":"), ms(i, r) / 1_000).into()
