@@ -85,7 +85,7 @@ fn format(
             let mut facts = measure::facts(&column, around, at == 0, cut.behind[at], facts);
             match part {
                 SchemaPart::Field(index) => facts.name.clone_from(&schema.fields[*index].name),
-                _ => facts.name = "salt".to_owned(),
+                _ => "salt".clone_into(&mut facts.name),
             }
             if let (SchemaPart::Salt, Some(salt)) = (part, &schema.salt) {
                 facts.computed =

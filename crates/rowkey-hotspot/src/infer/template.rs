@@ -172,7 +172,7 @@ fn cut_before_fixed<'k>(
     let mut ends: Vec<usize> = Vec::new();
     match rest.get(run.count()) {
         Some(Part::Literal(bytes)) => {
-            ends.extend(memchr::memmem::find_iter(key, bytes).take(*steps as usize))
+            ends.extend(memchr::memmem::find_iter(key, bytes).take(*steps as usize));
         }
         _ => ends.push(key.len()),
     }

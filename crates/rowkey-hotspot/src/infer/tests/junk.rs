@@ -125,7 +125,7 @@ fn named<'l>(layout: &'l Layout, name: &str) -> Option<&'l FieldFacts> {
     layout.formats.iter().flat_map(Format::fields).find(|field| field.name == name)
 }
 
-const SCHEMA: &str = r##"version = 1
+const SCHEMA: &str = r#"version = 1
 table = "telemetry"
 [key]
 layout = "{salt}#{tenant}#{vehicle}#{time}"
@@ -136,7 +136,7 @@ buckets = 16
 tenant = { type = "string", values = ["acme", "globex"] }
 vehicle = { type = "uint", digits = 5 }
 time = { type = "timestamp", unit = "ms", digits = 13, order = "desc" }
-"##;
+"#;
 
 #[test]
 fn a_schema_tells_names_and_kinds() {
