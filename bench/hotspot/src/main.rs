@@ -10,6 +10,7 @@
 //! clock: they are what one core takes, also where other work shares the machine.
 
 use rowkey_hotspot::collect::{CollectConfig, Collector};
+use rowkey_hotspot::doctor::{Doctor, DoctorOptions};
 use rowkey_hotspot::input::{self, Options, ReadReport};
 use rowkey_hotspot::{OpKind, Operation};
 use rowkey_store::seeded::Seeded;
@@ -64,7 +65,7 @@ fn compare(folder: &Path, keys: u64, rounds: usize) -> Result<()> {
         println!("{keys} keys, {name}, {} bytes", fs::metadata(&file)?.len());
         let sort = median(rounds, || sort_uniq(&file))?;
         line("sort FILE | uniq -c", sort, keys, sort);
-        for step in ["read", "collect"] {
+        for step in ["read", "collect", "doctor"] {
             line(step, median(rounds, || in_a_process(step, &file))?, keys, sort);
         }
     }
@@ -72,7 +73,7 @@ fn compare(folder: &Path, keys: u64, rounds: usize) -> Result<()> {
     let file = folder.join("operations.jsonl");
     write_operations(&file, operations)?;
     println!("{operations} operations as JSON lines, {} bytes", fs::metadata(&file)?.len());
-    for step in ["read", "collect"] {
+    for step in ["read", "collect", "doctor"] {
         let run = median(rounds, || in_a_process(step, &file))?;
         line(step, run, operations, run);
     }
@@ -157,6 +158,11 @@ fn run_step(step: &str, file: &Path) -> Result<()> {
             let mut collector = Collector::new(CollectConfig::default());
             read(file, &mut |operation| collector.observe(operation))?;
             std::hint::black_box(collector.finish());
+        }
+        "doctor" => {
+            let mut doctor = Doctor::new(DoctorOptions::default());
+            read(file, &mut |operation| doctor.observe(operation))?;
+            std::hint::black_box(doctor.finish());
         }
         _ => return Err(format!("there is no step `{step}`").into()),
     }
