@@ -64,7 +64,8 @@ impl Scale {
 /// lost. `levels` has `columns * rows` entries, the answer `width * height`.
 pub(super) fn pooled(levels: &[u8], columns: usize, rows: usize, width: usize, height: usize) -> Vec<u8> {
     let mut out = vec![0; width * height];
-    if columns == 0 || rows == 0 {
+    // A view of which nothing was counted has rows and columns, but no cells.
+    if columns == 0 || rows == 0 || levels.len() < columns * rows {
         return out;
     }
     // The cells of a pixel: at least one.

@@ -292,3 +292,17 @@ fn nothing_at_all_can_be_drawn() {
         TerminalOptions { metric: None, width: 0, height: 0, colours: Colours::None, theme: Theme::Light };
     assert!(sheet.terminal(&options).starts_with("nothing of "));
 }
+
+/// Found by fuzzing: operations that counted nothing have times and keys, but no metric.
+#[test]
+fn operations_that_count_nothing_can_be_drawn() {
+    let mut matrix = Matrix::new(Config::default());
+    matrix.add(1, b"a", Metric::Writes, 0);
+    matrix.add(9, b"b", Metric::Reads, 0);
+    let sheet = sheet(&matrix, 10, 10, &SheetOptions::default());
+    assert!(sheet.view.columns > 0 && sheet.view.metrics.is_empty());
+    assert!(sheet.png(&FigureOptions::default()).is_ok() && sheet.svg(&FigureOptions::default()).is_ok());
+    let options =
+        TerminalOptions { metric: None, width: 40, height: 9, colours: Colours::True, theme: Theme::Dark };
+    assert!(sheet.terminal(&options).starts_with("nothing of "));
+}
