@@ -73,6 +73,8 @@ pub(crate) enum Command {
     /// Build, read and explain single row keys
     #[command(subcommand)]
     Key(command::key::KeyCommand),
+    /// Run a key design on tablets and nodes before there are any, or two designs side by side
+    Simulate(command::simulate::SimulateArgs),
     /// Print the keys at which to cut a new table into tablets (in HBase: regions)
     Splits(command::splits::SplitsArgs),
     /// Show which ranges of keys a query reads, and what that costs

@@ -22,6 +22,7 @@ impl Progress {
         let template = match (unit, total.is_some()) {
             (Unit::Bytes, true) => "{prefix} {wide_bar} {bytes}/{total_bytes} {msg} {eta}",
             (Unit::Bytes, false) => "{prefix} {spinner} {bytes} {msg}",
+            (Unit::Seconds, _) => "{prefix} {wide_bar} {human_pos}/{human_len} s {msg} {eta}",
             (Unit::Rows, true) => "{prefix} {wide_bar} {human_pos}/{human_len} rows {msg} {eta}",
             (Unit::Rows, false) => "{prefix} {spinner} {human_pos} rows {msg}",
         };
@@ -60,4 +61,6 @@ pub(crate) enum Unit {
     Bytes,
     /// Rows.
     Rows,
+    /// Seconds that are simulated.
+    Seconds,
 }

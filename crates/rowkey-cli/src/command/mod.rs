@@ -13,6 +13,7 @@ pub(crate) mod plan;
 pub(crate) mod put;
 pub(crate) mod scan;
 pub(crate) mod schema;
+pub(crate) mod simulate;
 pub(crate) mod splits;
 pub(crate) mod table;
 pub(crate) mod tour;
@@ -40,6 +41,7 @@ pub(crate) fn run(command: Command, session: &mut Session) -> Result<Exit> {
         Command::Schema(command) => schema::run(&command, session),
         Command::Key(command) => key::run(&command, session),
         Command::Splits(args) => splits::run(&args, session),
+        Command::Simulate(args) => simulate::run(&args, session),
         Command::Plan(args) => plan::run(&args, session),
         Command::Table(command) => table::run(&command, session),
         Command::Import(args) => import::run(&args, session),

@@ -37,6 +37,8 @@ struct Panel {
     unit: fn(f64) -> String,
     /// The end of the axis, if it is known.
     top: Option<f64>,
+    /// From 1 on a logarithmic scale.
+    is_log: bool,
 }
 
 const PANELS: [Panel; 4] = [
@@ -46,13 +48,15 @@ const PANELS: [Panel; 4] = [
         faint: Some(("wanted", |tick| tick.demand)),
         unit: short,
         top: None,
+        is_log: false,
     },
     Panel {
-        title: "latency, 99th percentile",
+        title: "latency, 99th percentile (logarithmic)",
         line: |tick| tick.p99_ms,
         faint: None,
         unit: milliseconds,
         top: None,
+        is_log: true,
     },
     Panel {
         title: "utilisation of the busiest node",
@@ -60,8 +64,16 @@ const PANELS: [Panel; 4] = [
         faint: Some(("mean of all", |tick| tick.utilisation_mean * 100.0)),
         unit: |value| format!("{value:.0} %"),
         top: Some(100.0),
+        is_log: false,
     },
-    Panel { title: "tablets", line: |tick| f64::from(tick.tablets), faint: None, unit: short, top: None },
+    Panel {
+        title: "tablets",
+        line: |tick| f64::from(tick.tablets),
+        faint: None,
+        unit: short,
+        top: None,
+        is_log: false,
+    },
 ];
 
 /// What draws: pixels or vectors.
@@ -139,23 +151,17 @@ impl Chart<'_> {
         if let Some((_, faint)) = panel.faint {
             most = values(faint).fold(most, f64::max);
         }
-        let top = panel.top.unwrap_or_else(|| nice(most));
+        let scale = Scale::new(panel, most);
         let title = match panel.faint {
             Some((name, _)) => format!("{} (thin: {name})", panel.title),
             None => panel.title.to_owned(),
         };
         pen.text(LEFT, y - 18, &title, palette.ink, Anchor::Start);
         let grid = palette.faint.over(palette.paper, 70);
-        for step in 0..=2 {
-            let level = y + PANEL - PANEL * step / 2;
+        for value in scale.steps() {
+            let level = y + scale.level(value);
             pen.line(&[(LEFT, level), (RIGHT, level)], grid, 1);
-            pen.text(
-                LEFT - 8,
-                level - 6,
-                &(panel.unit)(top * f64::from(step) / 2.0),
-                palette.ink,
-                Anchor::End,
-            );
+            pen.text(LEFT - 8, level - 6, &(panel.unit)(value), palette.ink, Anchor::End);
         }
         for quarter in 0..=4 {
             let x = LEFT + (RIGHT - LEFT) * quarter / 4;
@@ -167,15 +173,50 @@ impl Chart<'_> {
         for (at, (_, run)) in self.runs.iter().enumerate() {
             let colour = palette.lines[at % palette.lines.len()];
             if let Some((_, faint)) = panel.faint {
-                pen.line(&points(run, faint, top, y, seconds), colour.over(palette.paper, 140), 1);
+                pen.line(&points(run, faint, &scale, y, seconds), colour.over(palette.paper, 140), 1);
             }
-            pen.line(&points(run, panel.line, top, y, seconds), colour, 2);
+            pen.line(&points(run, panel.line, &scale, y, seconds), colour, 2);
         }
     }
 }
 
+/// The axis of a panel.
+#[derive(Debug, Clone, Copy)]
+struct Scale {
+    top: f64,
+    /// Powers of ten from 1 to the top, if it is logarithmic.
+    decades: Option<i32>,
+}
+
+impl Scale {
+    fn new(panel: &Panel, most: f64) -> Self {
+        if panel.is_log {
+            let decades = if most > 1.0 { most.log10().ceil().clamp(1.0, 9.0) as i32 } else { 1 };
+            return Self { top: 10f64.powi(decades), decades: Some(decades) };
+        }
+        Self { top: panel.top.unwrap_or_else(|| nice(most)), decades: None }
+    }
+
+    /// Values at which lines are drawn.
+    fn steps(self) -> Vec<f64> {
+        match self.decades {
+            Some(decades) => (0..=decades).map(|power| 10f64.powi(power)).collect(),
+            None => vec![0.0, self.top / 2.0, self.top],
+        }
+    }
+
+    /// How far below the top of the panel a value stands.
+    fn level(self, value: f64) -> i32 {
+        let part = match self.decades {
+            Some(decades) => value.max(1.0).log10() / f64::from(decades),
+            None => value / self.top,
+        };
+        PANEL - (f64::from(PANEL) * part.clamp(0.0, 1.02)).round() as i32
+    }
+}
+
 /// The line of a series in a panel: the mean of each point's seconds.
-fn points(run: &Outcome, of: fn(&Tick) -> f64, top: f64, y: i32, seconds: usize) -> Vec<(i32, i32)> {
+fn points(run: &Outcome, of: Series, scale: &Scale, y: i32, seconds: usize) -> Vec<(i32, i32)> {
     let count = run.ticks.len();
     let groups = count.min(POINTS_MAX);
     let mut points = Vec::with_capacity(groups + 1);
@@ -185,7 +226,7 @@ fn points(run: &Outcome, of: fn(&Tick) -> f64, top: f64, y: i32, seconds: usize)
         let value = sum / (to - from).max(1) as f64;
         let x =
             |at: usize| LEFT + (f64::from(RIGHT - LEFT) * at as f64 / seconds.max(1) as f64).round() as i32;
-        let level = y + PANEL - (f64::from(PANEL) * (value / top).clamp(0.0, 1.02)).round() as i32;
+        let level = y + scale.level(value);
         if group == 0 {
             points.push((x(from), level));
         }
@@ -194,13 +235,13 @@ fn points(run: &Outcome, of: fn(&Tick) -> f64, top: f64, y: i32, seconds: usize)
     points
 }
 
-/// The least of 1, 2, 5, 10, ... at or above a value.
+/// The least of 1, 1.2, 1.5, 2, 3, ..., 10, 12, ... above a value.
 fn nice(most: f64) -> f64 {
     if !(most.is_finite() && most > 0.0) {
         return 1.0;
     }
     let power = 10f64.powf(most.log10().floor());
-    [1.0, 2.0, 5.0, 10.0]
+    [1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0]
         .into_iter()
         .map(|step| step * power)
         .find(|&top| top >= most * 1.000_001)
@@ -359,7 +400,7 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        for (most, top) in [(0.0, 1.0), (1.0, 2.0), (3.0, 5.0), (98_000.0, 100_000.0f64)] {
+        for (most, top) in [(0.0, 1.0), (1.0, 1.2), (3.0, 4.0), (98_000.0, 100_000.0f64)] {
             assert!((nice(most) - top).abs() < 1e-9, "{most}");
         }
         assert_eq!(

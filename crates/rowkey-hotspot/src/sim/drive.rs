@@ -37,6 +37,9 @@ const FIRST_PER_NODE: u32 = 400;
 /// Operations without times are spread over so many seconds.
 const UNTIMED_SECONDS: u32 = 600;
 
+/// A table that is there already was cut by what was written before: in an hour.
+const PAST_MS: i64 = 3_600_000;
+
 fn check_seconds(seconds: u32) -> Result<()> {
     if (1..=SECONDS_MAX).contains(&seconds) {
         return Ok(());
@@ -223,7 +226,7 @@ impl Pace {
 }
 
 /// Where a new table of this schema would be cut by its owner: one tablet for each bucket of the salt; without buckets, `tablets` equal
-/// shares of the first field, or, where the schema does not say how keys spread, of keys generated for the first second.
+/// shares of the first field, or, where the schema does not say how keys spread, of keys generated for the hour before.
 ///
 /// # Errors
 ///
@@ -238,14 +241,15 @@ pub fn pre_split(codec: &Codec, workload: &WorkloadOptions, tablets: u32) -> Res
     }
     let mut generator = Generator::new(codec, workload)?;
     let mut keys = Vec::new();
-    for draw in 0..tablets.saturating_mul(16) {
+    let draws = tablets.saturating_mul(16);
+    for draw in 0..draws {
         let mut key = Vec::new();
-        let offset = i64::from(draw) * 1_000 / i64::from(tablets.saturating_mul(16));
-        generator.next_write(workload.start_ms.saturating_add(offset), &mut key)?;
+        let before_ms = i64::from(draws - draw) * PAST_MS / i64::from(draws);
+        generator.next_write(workload.start_ms.saturating_sub(before_ms), &mut key)?;
         keys.push(key);
     }
     let failed = |error: rowkey::Error| Error::new(ErrorKind::Conflict, error.message().to_owned());
     let mut split = splits::from_sample(keys, tablets).map_err(failed)?;
-    split.notes.push("cut by keys generated for the first second".to_owned());
+    split.notes.push("tablets are cut by keys generated for the hour before".to_owned());
     Ok(split)
 }

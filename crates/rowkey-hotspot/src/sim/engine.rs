@@ -329,41 +329,82 @@ impl Simulation {
     fn average(&mut self) {
         let drawn = self.round.pieces;
         let all: f64 = self.nodes.iter().map(|node| node.load.pieces).sum();
-        let gain = self.gain;
         let per_unit = if all > 0.0 { drawn / all } else { 0.0 };
-        let heavy_min = (all + drawn * gain) * HEAVY_SHARE;
-        let mut heavy = std::mem::take(&mut self.heavy);
+        let mut rest = all;
+        let mut jumped = Vec::new();
+        let mut jumped_drawn = 0.0;
+        if per_unit > 0.0 {
+            for &id in &self.touched {
+                let tablet = &self.tablets[id as usize];
+                let (fresh, load) = (tablet.fresh.get(), tablet.load.get());
+                if is_no_chance(fresh.pieces, load.pieces * per_unit) {
+                    jumped.push(id);
+                    jumped_drawn += fresh.pieces;
+                    rest -= load.pieces;
+                }
+            }
+            let heavy = std::mem::take(&mut self.heavy);
+            for &id in &heavy {
+                let tablet = &self.tablets[id as usize];
+                let load = tablet.load.get();
+                if tablet.touched != self.second && is_no_chance(0.0, load.pieces * per_unit) {
+                    rest -= load.pieces;
+                    self.set_load(id, &Load::default());
+                }
+            }
+            self.heavy = heavy;
+        }
+        if !jumped.is_empty() {
+            self.follow(&jumped, jumped_drawn, rest.max(0.0), all);
+        }
+        let gain = self.gain;
         for &id in &self.touched {
             let tablet = &mut self.tablets[id as usize];
-            let fresh = tablet.fresh.get();
-            let load = tablet.load.get();
-            let node = &mut self.nodes[tablet.node as usize];
-            if per_unit > 0.0 && is_no_chance(fresh.pieces, load.pieces * per_unit) {
-                // As much as an average of the whole memory would hold.
-                let now = fresh.scaled(1.0 / per_unit);
-                node.load.add(&load, -1.0);
-                node.load.add(&now, 1.0);
-                tablet.load.set(&now);
-            }
-            let added = fresh.scaled(gain);
+            let added = tablet.fresh.get().scaled(gain);
             tablet.load.add(&added);
-            node.load.add(&added, 1.0);
-            if tablet.load.get().pieces >= heavy_min {
-                heavy.push(id);
-            }
+            self.nodes[tablet.node as usize].load.add(&added, 1.0);
         }
+        self.find_heavy((all + drawn * gain) * HEAVY_SHARE);
+    }
+
+    /// Gives tablets that differ from their average by more than chance the share that they have in this second; the others, together
+    /// `rest`, keep theirs among themselves.
+    fn follow(&mut self, jumped: &[u32], jumped_drawn: f64, rest: f64, all: f64) {
+        /// Below this part of the draws, the others are as good as gone.
+        const REST_MIN: f64 = 0.02;
+        let drawn = self.round.pieces;
+        let rest_drawn = (drawn - jumped_drawn).max(0.0);
+        let unit = if rest_drawn < REST_MIN * drawn {
+            for id in 0..self.tablets.len() {
+                self.set_load(u32::try_from(id).unwrap_or(u32::MAX), &Load::default());
+            }
+            all / drawn
+        } else if rest > 0.0 {
+            rest / rest_drawn
+        } else {
+            all / drawn
+        };
+        for &id in jumped {
+            let now = self.tablets[id as usize].fresh.get().scaled(unit);
+            self.set_load(id, &now);
+        }
+    }
+
+    fn set_load(&mut self, id: u32, load: &Load) {
+        let tablet = &mut self.tablets[id as usize];
+        let node = &mut self.nodes[tablet.node as usize];
+        node.load.add(&tablet.load.get(), -1.0);
+        tablet.load.set(load);
+        node.load.add(&tablet.load.get(), 1.0);
+    }
+
+    /// Notes which tablets have so much that a second without them is no chance.
+    fn find_heavy(&mut self, least: f64) {
+        let mut heavy = std::mem::take(&mut self.heavy);
+        heavy.extend(&self.touched);
+        heavy.retain(|&id| self.tablets[id as usize].load.get().pieces >= least);
         heavy.sort_unstable();
         heavy.dedup();
-        heavy.retain(|&id| {
-            let tablet = &mut self.tablets[id as usize];
-            let load = tablet.load.get();
-            let is_gone = tablet.touched != self.second && is_no_chance(0.0, load.pieces * per_unit);
-            if is_gone {
-                self.nodes[tablet.node as usize].load.add(&load, -1.0);
-                tablet.load.set(&Load::default());
-            }
-            !is_gone && load.pieces >= heavy_min
-        });
         self.heavy = heavy;
     }
 

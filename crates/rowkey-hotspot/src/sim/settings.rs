@@ -408,3 +408,9 @@ const PAPER: &str = "Chang et al., Bigtable, OSDI 2006, figure 6: rows of 1,000 
 const PERFKIT: &str = "the node of 2021: 10,000 reads or writes a second (older editions of cloud.google.com/bigtable/docs/performance)";
 const ASSUMED: &str =
     "an assumption: depends on the hardware; give --node-writes-per-s from your own measurements";
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::bigtable()
+    }
+}

@@ -120,6 +120,14 @@ impl Trace {
         self.timeless == 0 && !self.is_empty()
     }
 
+    /// The keys of the first operations, as they arrived or, once replayed, in the order of their times.
+    pub fn first_keys(&self, count: usize) -> impl Iterator<Item = &[u8]> {
+        self.operations
+            .iter()
+            .take(count)
+            .map(|recorded| &self.bytes[recorded.at..recorded.at + recorded.key_len as usize])
+    }
+
     /// In order of time, those of one time in the order of arrival.
     pub(super) fn sort_by_time(&mut self) {
         self.operations.sort_by_key(|recorded| recorded.time_ms);
@@ -178,6 +186,7 @@ mod tests {
         assert_eq!((trace.seen(), trace.stride(), trace.is_timed()), (50, 8, true));
         let kept: Vec<u8> = (0..trace.len()).map(|at| trace.get(at).unwrap().0.key[0]).collect();
         assert_eq!(kept, [0, 8, 16, 24, 32, 40, 48]);
+        assert_eq!(trace.first_keys(2).collect::<Vec<_>>(), [[0], [8]]);
         let (operation, time_ms) = trace.get(1).unwrap();
         assert_eq!((operation.end, operation.rows, time_ms), (Some(&[8, 1][..]), Some(9), 8));
     }
