@@ -12,10 +12,11 @@
 //! assert_eq!(diagnosis.findings[0].rule, Rule::SequentialId);
 //! ```
 
+use crate::advice::even_share;
 use crate::collect::{CollectConfig, Collector};
 use crate::context::Context;
 use crate::facts::{Facts, KeySample};
-use crate::finding::Diagnosis;
+use crate::finding::{Bound, Diagnosis};
 use crate::infer::{self, Hints};
 use crate::layout::Layout;
 use crate::operation::Operation;
@@ -63,8 +64,26 @@ impl Doctor {
 /// A diagnosis of what was collected.
 pub fn diagnose(facts: Facts, schema: Option<&Codec>, context: &Context) -> Diagnosis {
     let layout = layout(&facts, schema);
-    let Verdict { findings, passed, context, bound } = rules::judge(&facts, &layout, context);
+    let Verdict { findings, passed, context, mut bound } = rules::judge(&facts, &layout, context);
+    if let Some(buckets) = schema.and_then(Codec::bucket_count) {
+        cap_by_buckets(&mut bound, buckets, facts.writes.n_eff, &context);
+    }
     Diagnosis { findings, passed, facts, layout, context, bound }
+}
+
+/// Where the places written at once are the buckets, the busiest node has `ceil(buckets / nodes)` of them however well they are placed:
+/// 16 buckets keep 10 nodes busy like 8.
+fn cap_by_buckets(bound: &mut Bound, buckets: u32, n_eff: f64, context: &Context) {
+    // More places than buckets: what follows the bucket spreads as well, and splits divide it.
+    if n_eff > f64::from(buckets) * 1.25 {
+        return;
+    }
+    let nodes = f64::from(context.nodes.max(1));
+    let most = even_share(buckets, context.nodes) * nodes;
+    if bound.nodes_used > most {
+        bound.bound_per_s *= most / bound.nodes_used;
+        bound.nodes_used = most;
+    }
 }
 
 /// The layout of the keys written, else of those read or deleted.

@@ -8,6 +8,7 @@ use super::segment::SHARE_MIN;
 use super::times::{self, Around, Found};
 use super::token::{self, Class};
 use crate::layout::{IdMeaning, Meaning};
+use std::collections::BTreeSet;
 
 /// Share of host names with a known suffix from which values are hosts.
 const HOSTS_MIN: f64 = 0.9;
@@ -98,14 +99,18 @@ fn is_padded(column: &Column<'_>) -> bool {
     column.share(|value| value.len() == width) >= 0.995
 }
 
-/// Whether numbers only grow, or nearly: over all keys, or among those with the same parts in front.
+/// Whether numbers only grow, or nearly: over all keys, or among those with the same parts in front, if such keys come back again and
+/// again. Where they come once, one behind the other, as the readings of one second do, growth is the order of a batch and no counter.
 pub(super) fn grows(column: &Column<'_>, around: Around<'_>) -> bool {
     let numbers: Vec<i128> = column.values.iter().map(|value| signed(value)).collect();
     if super::column::tau(&numbers) >= 0.9 {
         return column.distinct.len() > 16;
     }
+    let turns = around.groups.windows(2).filter(|pair| pair[0] != pair[1]).count() + 1;
+    let groups: BTreeSet<u32> = around.groups.iter().copied().collect();
+    let come_back = turns >= 2 * groups.len();
     let grouped: Vec<(u32, i128)> = around.groups.iter().copied().zip(numbers).collect();
-    column.distinct.len() > 16 && times::tau_within(&grouped) >= 0.9
+    come_back && column.distinct.len() > 16 && times::tau_within(&grouped) >= 0.9
 }
 
 /// The integer that a value is, without what stands behind a point.

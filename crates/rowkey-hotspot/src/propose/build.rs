@@ -65,17 +65,18 @@ pub(super) fn build(case: &Case<'_>, sketch: &Sketch, cells: &[Vec<Cell<'_>>], t
     let salt = sketch.salt.as_ref().map(|salt| new_salt(salt, sketch, kept_format(old, sketch, cells)));
     let parts = parts(&literals, salt.is_some(), old, sketch, delimiter);
     let queries = queries(sketch, reads, &fields, salt.as_ref());
-    let families = vec![Family {
-        name: "data".to_owned(),
-        gc: "maxversions=1".to_owned(),
-        value_type: "bytes".to_owned(),
-    }];
+    let families = if old.families.is_empty() { vec![placeholder()] } else { old.families.clone() };
     let schema = KeySchema { table: table.to_owned(), parts, fields, salt, families, queries };
     let schema = parsed(schema)?;
     let columns =
         typed.iter().map(|field| Column { from: field.from, convert: field.typing.convert }).collect();
     let comments = typed.into_iter().map(|field| field.comment).collect();
     Some(Built { codec: Codec::new(schema).ok()?, columns, cures, comments, notes })
+}
+
+/// A family for a table of which only keys are known.
+fn placeholder() -> Family {
+    Family { name: "data".to_owned(), gc: "maxversions=1".to_owned(), value_type: "bytes".to_owned() }
 }
 
 /// The schema as `parse` makes it, which checks all of it. A salt of another program that does not fit becomes one of `xxh3`.

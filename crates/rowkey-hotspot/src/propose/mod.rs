@@ -219,7 +219,7 @@ pub fn propose(diagnosis: &Diagnosis, codec: Option<&Codec>, table: &str) -> Res
     for sketch in sketches(&case) {
         let Some(built) = build(&case, &sketch, &cells, &table_name(table)) else { continue };
         let proposal = made(sketch, built, &old, &sample);
-        let score = Score::of(&proposal, diagnosis, &sample);
+        let score = Score::of(&proposal, diagnosis, &sample, needed);
         let is_good = score.is_good();
         if best.as_ref().is_none_or(|(least, _)| score.is_better_than(least)) {
             best = Some((score, proposal));
@@ -236,7 +236,7 @@ pub fn propose(diagnosis: &Diagnosis, codec: Option<&Codec>, table: &str) -> Res
         return Err(conflict(message.to_owned()));
     }
     proposal.not_cured = incurable::rest(&rules);
-    proposal.toml = text::commented(&proposal, &reads);
+    proposal.toml = text::commented(&proposal, &reads, !old.families.is_empty());
     Ok(proposal)
 }
 

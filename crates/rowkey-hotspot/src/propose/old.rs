@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::infer;
 use crate::layout::{FieldFacts, Format, Layout, Meaning, SaltOrigin, Segment};
 use rowkey::Codec;
-use rowkey::schema::{FieldKind, Order, Part, SaltSource};
+use rowkey::schema::{Family, FieldKind, Order, Part, SaltSource};
 use std::collections::BTreeSet;
 
 /// A second format from this share on makes the table one of two formats. Below, it is malformed keys.
@@ -24,6 +24,8 @@ pub(super) struct Old {
     pub(super) reader: Reader,
     /// Keys that distinct values were counted in.
     pub(super) sampled: u64,
+    /// The families of the schema that was given; empty: none was.
+    pub(super) families: Vec<Family>,
 }
 
 /// A field of the old key.
@@ -94,7 +96,8 @@ impl Old {
     pub(super) fn new(layout: &Layout, codec: Option<&Codec>, facts: &Facts) -> Self {
         let sampled = layout.sampled;
         if let Some(codec) = codec {
-            return Self { sampled, ..Self::of_schema(codec, layout) };
+            let families = codec.schema().families.clone();
+            return Self { sampled, families, ..Self::of_schema(codec, layout) };
         }
         let formats: Vec<&Format> = layout
             .formats
@@ -143,7 +146,7 @@ impl Old {
         }
         let salt = inferred_salt(&mut fields);
         let formats = std::iter::once(main).chain(rest.iter().copied()).cloned().collect();
-        Self { fields, literals, salt, reader: Reader::Formats(formats), sampled: 0 }
+        Self { fields, literals, salt, reader: Reader::Formats(formats), sampled: 0, families: Vec::new() }
     }
 
     fn of_schema(codec: &Codec, layout: &Layout) -> Self {
@@ -178,7 +181,14 @@ impl Old {
         if let (Some(_), Some(first)) = (&salt, literals.first_mut()) {
             first.clear();
         }
-        Self { fields: fields.collect(), literals, salt, reader: Reader::Schema(codec.clone()), sampled: 0 }
+        Self {
+            fields: fields.collect(),
+            literals,
+            salt,
+            reader: Reader::Schema(codec.clone()),
+            sampled: 0,
+            families: Vec::new(),
+        }
     }
 
     fn whole(layout: &Layout, facts: &Facts) -> Self {
@@ -201,6 +211,7 @@ impl Old {
             salt: None,
             reader: Reader::Whole,
             sampled: keys().count() as u64,
+            families: Vec::new(),
         }
     }
 

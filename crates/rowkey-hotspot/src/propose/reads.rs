@@ -88,11 +88,11 @@ impl Reads {
         self.mostly(|pattern| pattern.gives(field))
     }
 
-    /// Whether most range reads are of a range of this field without any of those fields given.
-    pub(super) fn mostly_range_over(&self, field: usize, without: &[usize]) -> bool {
-        self.mostly(|pattern| {
-            pattern.ranges_over(field) && !without.iter().any(|other| pattern.gives(*other))
-        })
+    /// Whether some range read is of a range of this field without any of those fields given.
+    pub(super) fn any_range_over(&self, field: usize, without: &[usize]) -> bool {
+        self.ranges
+            .iter()
+            .any(|pattern| pattern.ranges_over(field) && !without.iter().any(|other| pattern.gives(*other)))
     }
 
     pub(super) fn mostly(&self, test: impl Fn(&Pattern) -> bool) -> bool {
@@ -436,7 +436,7 @@ mod tests {
         assert_eq!((pattern.per_second, pattern.rows), (10.0, 48.0));
         assert_eq!(reads.scattered_by(&[1]), (0.0, 0.0));
         assert_eq!(reads.scattered_by(&[1, 2]), (10.0, 48.0));
-        assert!(reads.mostly_give(1) && !reads.mostly_range_over(2, &[1]) && reads.mostly_range_over(2, &[]));
+        assert!(reads.mostly_give(1) && !reads.any_range_over(2, &[1]) && reads.any_range_over(2, &[]));
     }
 
     #[test]

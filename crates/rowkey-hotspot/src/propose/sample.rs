@@ -54,6 +54,9 @@ impl<'a> Sample<'a> {
     }
 }
 
+/// A design that keeps so much of the nodes busy that its writes need is not improved at the cost of its reads.
+const USED_MIN: f64 = 0.8;
+
 /// How good a proposal is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Score {
@@ -63,10 +66,12 @@ pub(super) struct Score {
     worst: Option<Severity>,
     /// Nodes' worth of capacity that is lost all the same.
     lost: f64,
+    /// Nodes that the writes keep busy, of those that they need, 0 to 1.
+    used: f64,
 }
 
 impl Score {
-    pub(super) fn of(proposal: &Proposal, before: &Diagnosis, sample: &Sample<'_>) -> Self {
+    pub(super) fn of(proposal: &Proposal, before: &Diagnosis, sample: &Sample<'_>, needed: u32) -> Self {
         let fit = &proposal.fit;
         let stays = !proposal.keep
             || sample
@@ -75,13 +80,14 @@ impl Score {
         // The narrower types already gave up on 1 % of the values; fields of which each lacks other keys add up.
         let fits = fit.fitting > 0 && fit.fitting * 10 >= fit.keys * 9 && stays;
         if proposal.keep {
-            return Self { fits, worst: None, lost: 0.0 };
+            return Self { fits, worst: None, lost: 0.0, used: 1.0 };
         }
         let after = proposal.diagnose(before, 0);
         let counted = || after.findings.iter().filter(|finding| !incurable::stays(finding.rule));
         let worst = counted().map(|finding| finding.severity).max();
         let lost = counted().map(|finding| finding.nodes_lost).fold(0.0, f64::max);
-        Self { fits, worst, lost }
+        let used = (after.bound.nodes_used / f64::from(needed.max(1))).clamp(0.0, 1.0);
+        Self { fits, worst, lost, used }
     }
 
     /// Whether nearly all keys fit, and kept keys stay as they are.
@@ -91,11 +97,13 @@ impl Score {
 
     /// Whether nothing better needs to be looked for.
     pub(super) fn is_good(&self) -> bool {
-        self.fits && self.worst.is_none_or(|worst| worst < Severity::Warning)
+        self.fits && self.worst.is_none_or(|worst| worst < Severity::Warning) && self.used >= USED_MIN
     }
 
     pub(super) fn is_better_than(&self, other: &Self) -> bool {
         let rank = |score: &Self| (score.fits, std::cmp::Reverse(score.worst));
-        rank(self) > rank(other) || rank(self) == rank(other) && self.lost < other.lost
+        // What is lost and what is used are measured: a hundredth of it decides nothing.
+        let gain = (other.lost - self.lost) + (self.used - other.used);
+        rank(self) > rank(other) || rank(self) == rank(other) && gain > 0.01
     }
 }

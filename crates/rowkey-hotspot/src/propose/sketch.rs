@@ -208,7 +208,7 @@ impl Case<'_> {
             self.names(&front),
             self.name(clock),
         )];
-        if self.reads.mostly_range_over(clock, &front) {
+        if self.reads.known && self.reads.any_range_over(clock, &front) {
             why.push(format!(
                 "Reads of a range of {} over all {} become full scans.",
                 self.name(clock),
@@ -271,7 +271,8 @@ fn clock_in_front(case: &Case<'_>) -> Vec<Sketch> {
     let promoted = case.promoted(cure);
     let salted =
         case.salt_inputs().into_iter().filter_map(|of| case.salted(&kept, &of, None, Cure::DerivedSalt));
-    let by_time = clock.is_some_and(|clock| case.reads.mostly_range_over(clock, &case.others()));
+    // One read that would become a full scan decides: its cost grows with the table, that of the others does not.
+    let by_time = clock.is_some_and(|clock| case.reads.any_range_over(clock, &case.others()));
     let mut list: Vec<Sketch> = Vec::new();
     let without_entity = case.root == Some(Rule::TimeFirst) && case.entities().is_empty();
     if by_time && case.reads.known || without_entity {

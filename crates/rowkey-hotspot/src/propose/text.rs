@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 const LINE: usize = 110;
 
 /// The schema of a proposal as commented TOML.
-pub(super) fn commented(proposal: &Proposal, reads: &Reads) -> String {
+pub(super) fn commented(proposal: &Proposal, reads: &Reads, has_families: bool) -> String {
     let schema = &proposal.schema;
     let mut out = String::new();
     let cures: Vec<&str> = proposal.cures.iter().map(|cure| cure.text()).collect();
@@ -26,7 +26,7 @@ pub(super) fn commented(proposal: &Proposal, reads: &Reads) -> String {
                     comment(&mut out, formula);
                 }
             }
-            "[families]" => {
+            "[families]" if !has_families => {
                 comment(&mut out, "A placeholder: name your own families, and how long they keep what.");
             }
             "[[queries]]" if !out.contains(QUERIES) => comment(&mut out, &queries(reads)),
