@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use rowkey::Codec;
+use rowkey::schema::Binding;
 use rowkey_hotspot::workload::{Generator, ReadShape, WorkloadOptions};
 use rowkey_hotspot::{Context, OpKind, Operation};
 
@@ -13,20 +14,30 @@ const SPAN_MS: i64 = 2 * 86_400_000;
 /// What a schema says of the load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct DeclaredReads {
-    /// Range reads per second of all queries with a rate.
+    /// Range reads per second that buckets make dearer, of all queries with a rate.
     pub(super) per_second: f64,
     /// Rows of one of them, on average.
     pub(super) rows: f64,
 }
 
-/// The range reads that the queries of a schema declare, if any has a rate.
+/// The range reads that the queries of a schema declare and that buckets make dearer, if any has a rate. A query that gives the fields of
+/// the salt reads one bucket; where there is no salt yet, one that gives any field can be served by a salt of that.
 ///
 /// # Errors
 ///
 /// If no key can be made from the schema.
 pub(super) fn declared_reads(codec: &Codec, seed: u64) -> Result<Option<DeclaredReads>> {
     let generator = Generator::new(codec, &WorkloadOptions { seed, ..WorkloadOptions::default() })?;
-    let ranges: Vec<&ReadShape> = generator.reads().filter(|read| !read.is_point).collect();
+    let scatters = |read: &&ReadShape| {
+        let schema = codec.schema();
+        let Some(query) = schema.queries.iter().find(|query| query.name == read.name) else { return true };
+        let gives = |field: usize| query.bound.contains(&(field, Binding::Equal));
+        match &schema.salt {
+            Some(salt) => salt.of.is_empty() || !salt.of.iter().all(|field| gives(*field)),
+            None => !(0..schema.fields.len()).any(gives),
+        }
+    };
+    let ranges: Vec<&ReadShape> = generator.reads().filter(|read| !read.is_point).filter(scatters).collect();
     let per_second: f64 = ranges.iter().map(|read| read.per_second).sum();
     if per_second <= 0.0 {
         return Ok(None);
@@ -76,18 +87,30 @@ mod tests {
     use super::*;
     use rowkey::KeySchema;
 
-    fn codec() -> Codec {
-        let text = include_str!("../../../tests/cli/files/telemetry.toml").to_owned()
-            + "\n[[queries]]\nname = \"last\"\nwhere = \"tenant, vehicle\"\nlimit = 10\nper_second = 200\n";
+    /// Buckets follow from the vehicle; each query has its fields and a rate.
+    fn with_queries(queries: &[(&str, u32)]) -> Codec {
+        let mut text = include_str!("../../../tests/cli/files/telemetry.toml").to_owned();
+        for (fields, per_second) in queries {
+            text += &format!(
+                "\n[[queries]]\nname = \"{fields}\"\nwhere = \"{fields}\"\nlimit = 10\nper_second = {per_second}\n"
+            );
+        }
         Codec::new(KeySchema::parse(&text).unwrap()).unwrap()
     }
 
+    fn codec() -> Codec {
+        with_queries(&[("tenant, vehicle", 200)])
+    }
+
     #[test]
-    fn the_declared_reads_are_those_with_a_rate() {
-        assert_eq!(
-            declared_reads(&codec(), 1).unwrap(),
-            Some(DeclaredReads { per_second: 200.0, rows: 10.0 })
-        );
+    fn the_declared_reads_are_those_with_a_rate_that_visit_many_buckets() {
+        let check = |queries: &[(&str, u32)], expected: Option<f64>| {
+            let found = declared_reads(&with_queries(queries), 1).unwrap();
+            assert_eq!(found, expected.map(|per_second| DeclaredReads { per_second, rows: 10.0 }));
+        };
+        check(&[("tenant, vehicle", 200)], None);
+        check(&[("tenant", 30)], Some(30.0));
+        check(&[("tenant, vehicle", 200), ("tenant", 30)], Some(30.0));
     }
 
     #[test]

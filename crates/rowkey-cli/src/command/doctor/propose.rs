@@ -7,13 +7,13 @@ use crate::output::{Format, Style};
 use crate::session::Session;
 use crate::{new_file, text as words};
 use anyhow::Result;
-use rowkey::KeySchema;
-use rowkey::schema::Part;
+use rowkey::schema::{Binding, Part};
+use rowkey::{Codec, KeySchema};
 use rowkey_hotspot::advice::BucketChoice;
 use rowkey_hotspot::collect::{CollectConfig, Collector};
-use rowkey_hotspot::propose::{self, Proposal};
+use rowkey_hotspot::propose::{self, Proposal, QueryCost};
 use rowkey_hotspot::report::{self, Json, Wording, words as shares};
-use rowkey_hotspot::{Diagnosis, ErrorKind, OpKind, Operation, Severity, doctor};
+use rowkey_hotspot::{Context, Diagnosis, ErrorKind, OpKind, Operation, Severity, doctor};
 use std::io::Write as _;
 use std::path::Path;
 
@@ -71,7 +71,15 @@ pub(super) fn run(
             file.display()
         ));
     }
-    show(file, &proposal, before, &after, &names(&proposal, before, setting), session)?;
+    show(
+        file,
+        setting.codec.as_ref(),
+        &proposal,
+        before,
+        &after,
+        &names(&proposal, before, setting),
+        session,
+    )?;
     Ok(true)
 }
 
@@ -103,6 +111,7 @@ fn examine_again(
 
 fn show(
     file: &Path,
+    old: Option<&Codec>,
     proposal: &Proposal,
     before: &Examination,
     after: &After,
@@ -120,6 +129,7 @@ fn show(
             let mut page = Page::new(session.out.color, session.out.columns);
             page.blank();
             text(file, proposal, before, after, wording, &mut page);
+            reads(proposal, old, &before.diagnosis.context, wording, &mut page);
             write!(session.out, "{}", page.finish())?;
         }
     }
@@ -201,6 +211,35 @@ fn text(
     comparison(&before.diagnosis, &after.diagnosis, page);
     for note in notes(proposal, after, wording) {
         page.paragraph("", 2, &note, None);
+    }
+}
+
+/// What the queries cost: before, where a schema declares the same, and after.
+fn reads(proposal: &Proposal, old: Option<&Codec>, context: &Context, wording: &Wording, page: &mut Page) {
+    let before = old.map(|old| (old, propose::query_costs(old, context)));
+    for query in propose::query_costs(proposal.codec(), context) {
+        let old = before.as_ref().and_then(|(codec, costs)| {
+            costs.iter().find(|old| old.name == query.name).map(|cost| read_cost(codec, cost))
+        });
+        page.line(&format!("  read: {}", page::cut(&wording.text(&query.name), page.width - 8)));
+        let (old, new) = (old.unwrap_or_default(), read_cost(proposal.codec(), &query));
+        page.line(&format!("  {:22}  {old:>26}  {new:>26}", ""));
+    }
+}
+
+/// What a query reads and costs; the work of nodes in milliseconds.
+fn read_cost(codec: &Codec, cost: &QueryCost) -> String {
+    if let (Some(ranges), Some(node_ms)) = (cost.ranges, cost.node_ms) {
+        return format!("{}, {} node ms", words::counted(ranges.into(), "range"), page::number(node_ms));
+    }
+    let schema = codec.schema();
+    let query = schema.queries.iter().find(|query| query.name == cost.name);
+    let gives = |field: &usize| query.is_some_and(|query| query.bound.contains(&(*field, Binding::Equal)));
+    match &schema.salt {
+        Some(salt) if salt.buckets > 0 && !salt.of.is_empty() && salt.of.iter().all(gives) => {
+            format!("1 of {} buckets", salt.buckets)
+        }
+        _ => "the whole table".to_owned(),
     }
 }
 

@@ -330,7 +330,7 @@ mod tests {
         check("8d", Err("more than a week"));
         check("0", Err("at least a second"));
         check("99999999999999999999h", Err("write it as"));
-        check("5 w", Err("write it as"));
+        check("5 w", Err("no unit"));
         check("5w", Err("no unit"));
         check("", Err("write it as"));
     }
