@@ -61,7 +61,7 @@ pub(crate) struct GlobalArgs {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// See it work: a small fleet of vehicles, its key, its store, two questions
+    /// See it work: a hotspot found, its cure, both under load and as pictures, and the cure in a store
     Tour(command::tour::TourArgs),
     /// Find what is wrong with row keys before production: why, how bad, and what to do
     Doctor(command::doctor::DoctorArgs),

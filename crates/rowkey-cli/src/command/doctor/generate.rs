@@ -91,9 +91,9 @@ mod tests {
     fn with_queries(queries: &[(&str, u32)]) -> Codec {
         let mut text = include_str!("../../../tests/cli/files/telemetry.toml").to_owned();
         for (fields, per_second) in queries {
-            text += &format!(
-                "\n[[queries]]\nname = \"{fields}\"\nwhere = \"{fields}\"\nlimit = 10\nper_second = {per_second}\n"
-            );
+            let table =
+                format!("name = \"{fields}\"\nwhere = \"{fields}\"\nlimit = 10\nper_second = {per_second}");
+            text.extend(["\n[[queries]]\n", &table, "\n"]);
         }
         Codec::new(KeySchema::parse(&text).unwrap()).unwrap()
     }

@@ -1,44 +1,50 @@
-//! `rowkey tour`: a newcomer's first run.
+//! `rowkey tour`: a newcomer's first run: a hotspot found, cured, and the cure in use.
 //!
-//! Its stdout depends on `--seed` and `--keep` alone: times go to stderr.
+//! Its stdout depends on `--seed` and `--keep` alone: times go to stderr. All but the summary of the hour is printed by the
+//! commands themselves, run in the tour's folder.
 
 mod fleet;
+mod script;
 
-use crate::command::key::explain;
 use crate::exit::{Exit, Failure};
 use crate::output::{Format, Style, styled};
 use crate::rows::{RowPrinter, Shown};
 use crate::session::Session;
 use crate::store::{self, Access};
 use crate::text;
-use anyhow::Result;
-use fleet::{DAY_S, DAY_START_S, Fleet, Reading, STEP_S, VEHICLES};
-use rowkey::{Codec, KeySchema, Query, StoredKey, Time, Value, escape, splits};
-use rowkey_store::{Durability, Engine, Mutation, RowMutation, Timestamp};
-use rowkey_table::{CreateOptions, KeyedRow, KeyedTable, ScanRequest};
-use std::io::Write as _;
+use anyhow::{Context as _, Result};
+use fleet::{Fleet, STEP_S, VEHICLES};
+use rowkey::{Query, Time};
+use rowkey_store::Engine;
+use rowkey_table::{KeyedRow, KeyedTable, ScanRequest};
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-const SCHEMA: &str = include_str!("telemetry.toml");
+/// The first design: readings sort by time.
+const FIRST_DESIGN: &str = include_str!("time-first.toml");
 /// The vehicle that the tour looks at: some place in the fleet.
 const SHOWN_VEHICLE: usize = 77;
-const BATCH_ROWS: usize = 2000;
-const LAST_READINGS: u64 = 10;
 /// Rows that are shown of the beginning and of the end of a long result.
 const SHOWN_ROWS: usize = 3;
+/// The load that the tour plans for, which no single node of Bigtable takes.
+const WRITES_PER_S: &str = "50000";
+
+/// One heading and what stands below it.
+type Part<'a> = &'a dyn Fn(&mut Session) -> Result<()>;
 
 /// Arguments of `rowkey tour`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   rowkey tour
-  rowkey tour --keep demo      # leaves the schema and the store in ./demo, to go on with")]
+  rowkey tour --keep demo      # leaves the schemas, the readings and the store in ./demo, to go on with")]
 pub(crate) struct TourArgs {
     /// Another seed makes another fleet
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// Keep the schema and the store in this folder, which must not exist or be empty
+    /// Keep what it makes in this folder, which must not exist or be empty
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
 }
@@ -51,32 +57,55 @@ pub(crate) fn run(args: &TourArgs, session: &mut Session) -> Result<Exit> {
     // Removed when the tour ends, unless it is kept.
     let temporary;
     let folder = if let Some(folder) = &args.keep {
-        prepare(folder)?
+        prepare(folder)?;
+        fs::canonicalize(folder)?
     } else {
         temporary = tempfile::tempdir()?;
-        temporary.path()
+        temporary.path().to_owned()
     };
-    std::fs::write(folder.join("telemetry.toml"), SCHEMA)?;
-    let codec = Codec::new(KeySchema::parse(SCHEMA)?)?;
-    show_schema(&codec, session)?;
-    let engine = store::open_folder(&folder.join("data"), session, Access::Create)?;
-    let table = load(engine, &codec, args.seed, session)?;
-    let vehicle = Fleet::new(args.seed).number(SHOWN_VEHICLE);
-    show_key(&codec, vehicle, session)?;
-    ask_for_last_readings(&table, vehicle, session)?;
-    ask_for_an_hour(&table, session)?;
-    show_next(args.keep.as_deref(), vehicle, session)?;
-    Ok(Exit::Done)
+    let back = std::env::current_dir().context("the folder that the tour starts in cannot be found")?;
+    std::env::set_current_dir(&folder)?;
+    let begun = Instant::now();
+    let result = visit(args, session);
+    // A folder that is somebody's current one cannot be removed everywhere.
+    std::env::set_current_dir(back)?;
+    if result.is_ok() {
+        session.note(&format!("{:.1} s", begun.elapsed().as_secs_f64()));
+    }
+    result
 }
 
-fn prepare(folder: &Path) -> Result<&Path> {
+fn prepare(folder: &Path) -> Result<()> {
     let shown = folder.display();
     let failed = |error: std::io::Error| Failure::unavailable(format!("{shown}: cannot be used: {error}"));
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    if std::fs::read_dir(folder).map_err(failed)?.next().is_some() {
+    fs::create_dir_all(folder).map_err(failed)?;
+    if fs::read_dir(folder).map_err(failed)?.next().is_some() {
         return Err(Failure::usage(format!("{shown} is not empty; --keep takes a new or empty folder")));
     }
-    Ok(folder)
+    Ok(())
+}
+
+/// The tour, in its folder.
+fn visit(args: &TourArgs, session: &mut Session) -> Result<Exit> {
+    "data".clone_into(&mut session.store);
+    let vehicle = Fleet::new(args.seed).number(SHOWN_VEHICLE);
+    let parts: [Part<'_>; 6] = [
+        &|session| show_first_design(args.seed, session),
+        &show_diagnosis,
+        &show_both_under_load,
+        &show_both_as_pictures,
+        &|session| load(vehicle, session),
+        &|session| ask(vehicle, session),
+    ];
+    for part in parts {
+        part(session)?;
+        // Whoever reads our output has seen enough.
+        if session.out.is_broken() {
+            return Ok(Exit::Done);
+        }
+    }
+    show_next(args.keep.as_deref(), vehicle, session)?;
+    Ok(Exit::Done)
 }
 
 fn heading(text: &str, session: &mut Session) -> Result<()> {
@@ -85,160 +114,104 @@ fn heading(text: &str, session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-fn show_schema(codec: &Codec, session: &mut Session) -> Result<()> {
-    heading("1. The key, declared once", session)?;
-    for line in SCHEMA.lines() {
-        writeln!(session.out, "{}", format!("    {line}").trim_end())?;
-    }
+fn show_first_design(seed: u64, session: &mut Session) -> Result<()> {
+    heading("1. A fleet's readings, and the key that comes to mind first", session)?;
+    let rows = write_readings(seed)?;
+    fs::write("time-first.toml", FIRST_DESIGN)?;
     writeln!(
         session.out,
-        "\nFingerprint {}: equal fingerprints, equal key bytes.\n",
-        codec.schema().fingerprint()
-    )?;
-    Ok(())
-}
-
-/// Loads the fleet's day, and tells how it spread.
-fn load(engine: Arc<dyn Engine>, codec: &Codec, seed: u64, session: &mut Session) -> Result<KeyedTable> {
-    heading("2. A store of your own", session)?;
-    let splits = splits::per_bucket(codec)?.points.into_iter().map(StoredKey).collect();
-    let options = CreateOptions { splits, ..CreateOptions::default() };
-    let table = KeyedTable::create(engine, Arc::clone(&session.clock), codec.schema().clone(), &options)?;
-    let begun = Instant::now();
-    let mut rows = 0_u64;
-    let mut in_bucket = vec![0_u64; codec.bucket_count().map_or(1, |count| count as usize)];
-    let mut batch = Vec::with_capacity(BATCH_ROWS);
-    for reading in Fleet::new(seed).into_readings() {
-        let values = [Value::Time(Time::from_seconds(reading.time_s)), Value::Uint(reading.vehicle)];
-        if let Some(bucket) = codec.bucket(&values)? {
-            in_bucket[bucket as usize] += 1;
-        }
-        batch.push(RowMutation { key: table.key_to_write(&values)?, mutations: cells_of(&reading) });
-        rows += 1;
-        if batch.len() == BATCH_ROWS {
-            write(&table, &mut batch)?;
-        }
-    }
-    write(&table, &mut batch)?;
-    table.engine().sync()?;
-    session.note(&format!("loaded in {:.1} s", begun.elapsed().as_secs_f64()));
-    let spread = |rows: Option<&u64>| text::count(rows.copied().unwrap_or(0));
-    writeln!(
-        session.out,
-        "{} readings of {VEHICLES} vehicles, one every {} minutes for a day (seed {seed}), are in an embedded store.\n\
-         Each of the {} buckets is a tablet of its own: the fullest has {} rows, the emptiest {}.\n",
+        "{} readings of {VEHICLES} vehicles, one every {} minutes for a day (seed {seed}), are in readings.csv. time-first.toml:\n",
         text::count(rows),
         STEP_S / 60,
-        in_bucket.len(),
-        spread(in_bucket.iter().max()),
-        spread(in_bucket.iter().min()),
     )?;
-    Ok(table)
+    show_file(FIRST_DESIGN, session)
 }
 
-fn write(table: &KeyedTable, batch: &mut Vec<RowMutation>) -> Result<()> {
-    let rows = std::mem::take(batch);
-    for result in table.engine().mutate_rows(table.name(), rows, Durability::Buffered)? {
-        result?;
+fn show_file(content: &str, session: &mut Session) -> Result<()> {
+    for line in content.lines() {
+        writeln!(session.out, "{}", format!("    {line}").trim_end())?;
     }
-    Ok(())
-}
-
-fn cells_of(reading: &Reading) -> Vec<Mutation> {
-    let timestamp = Timestamp::Micros(reading.time_s * 1_000_000);
-    [("speed", reading.speed), ("fuel", reading.fuel)]
-        .into_iter()
-        .map(|(qualifier, number)| Mutation::SetCell {
-            family: "metrics".to_owned(),
-            qualifier: qualifier.into(),
-            timestamp,
-            value: number.to_string().into(),
-        })
-        .collect()
-}
-
-fn show_key(codec: &Codec, vehicle: u64, session: &mut Session) -> Result<()> {
-    heading("3. The bytes of one key", session)?;
-    let noon = Time::from_seconds(DAY_START_S + DAY_S / 2);
-    let key = codec.encode_key(&[Value::Time(noon), Value::Uint(vehicle)])?;
-    command(
-        "rowkey key explain --schema telemetry.toml",
-        &format!("'{}'", escape::escaped(&key.0)),
-        session,
-    )?;
-    explain(codec, &key.0, session)?;
     writeln!(session.out)?;
     Ok(())
 }
 
-fn command(front: &str, rest: &str, session: &mut Session) -> Result<()> {
-    writeln!(session.out, "$ {front} {rest}")?;
+/// Writes the fleet's day as CSV, and counts it.
+fn write_readings(seed: u64) -> Result<u64> {
+    let mut file = BufWriter::new(File::create("readings.csv")?);
+    writeln!(file, "time,vehicle,metrics:speed,metrics:fuel")?;
+    let mut rows = 0;
+    for reading in Fleet::new(seed).into_readings() {
+        let time = Time::from_seconds(reading.time_s);
+        writeln!(file, "{time},{},{},{}", reading.vehicle, reading.speed, reading.fuel)?;
+        rows += 1;
+    }
+    file.flush()?;
+    Ok(rows)
+}
+
+fn show_diagnosis(session: &mut Session) -> Result<()> {
+    heading("2. Before production: what is wrong with it, and the cure", session)?;
+    let words = ["doctor", "readings.csv", "--schema", "time-first.toml", "--writes-per-s", WRITES_PER_S];
+    script::run(&[&words[..], &["--propose", "telemetry.toml"]].concat(), session)?;
+    writeln!(session.out, "telemetry.toml, as proposed:\n")?;
+    show_file(&fs::read_to_string("telemetry.toml")?, session)
+}
+
+fn show_both_under_load(session: &mut Session) -> Result<()> {
+    heading("3. Both designs on ten nodes", session)?;
+    let words = ["simulate", "--schema", "time-first.toml", "--versus", "telemetry.toml"];
+    script::run(&[&words[..], &["--rate", WRITES_PER_S, "--duration", "5m"]].concat(), session)?;
     Ok(())
 }
 
-fn ask_for_last_readings(table: &KeyedTable, vehicle: u64, session: &mut Session) -> Result<()> {
-    heading("4. The last ten readings of a vehicle: one bucket", session)?;
+fn show_both_as_pictures(session: &mut Session) -> Result<()> {
+    heading("4. The same writes as pictures: time to the right, keys downwards", session)?;
+    for schema in ["time-first.toml", "telemetry.toml"] {
+        let words = ["heatmap", "readings.csv", "--schema", schema, "--no-findings"];
+        script::run(&[&words[..], &["--rows", "16", "--columns", "72"]].concat(), session)?;
+    }
+    Ok(())
+}
+
+fn load(vehicle: u64, session: &mut Session) -> Result<()> {
+    heading("5. The good design in a store of your own", session)?;
+    script::run(&["table", "create", "--schema", "telemetry.toml"], session)?;
+    script::run(&["import", "telemetry", "readings.csv"], session)?;
     let condition = format!("vehicle = {vehicle}");
-    show_plan(table, &condition, session)?;
-    command("rowkey scan telemetry", &format!("--where '{condition}' --limit {LAST_READINGS}"), session)?;
-    let query = Query::parse(table.codec(), &condition)?;
-    let rows = read(table, &ScanRequest { rows_max: Some(LAST_READINGS), ..ScanRequest::new(query) })?;
-    print_rows(table.codec(), rows, session)?;
-    writeln!(
-        session.out,
-        "\nNewest first, so the scan stops after the tenth. The vehicles that share its bucket are read along with it: more\n\
-         buckets make this question cheaper, and the next one dearer.\n"
-    )?;
+    script::run(&["plan", "--table", "telemetry", &condition], session)?;
     Ok(())
 }
 
-fn ask_for_an_hour(table: &KeyedTable, session: &mut Session) -> Result<()> {
-    heading("5. One hour of the whole fleet: all buckets, merged back into order", session)?;
+fn ask(vehicle: u64, session: &mut Session) -> Result<()> {
+    heading("6. The last ten readings of a vehicle, and one hour of the fleet in order", session)?;
+    let condition = format!("vehicle = {vehicle}");
+    script::run(&["scan", "telemetry", "--where", &condition, "--limit", "10", "--reverse"], session)?;
+    ask_for_an_hour(session)
+}
+
+fn ask_for_an_hour(session: &mut Session) -> Result<()> {
     let condition = "time >= 2026-09-15T08:00:00Z and time < 2026-09-15T09:00:00Z";
-    show_plan(table, condition, session)?;
-    command("rowkey scan telemetry", &format!("--where '{condition}'"), session)?;
+    let engine: Arc<dyn Engine> = store::open_folder(Path::new("data"), session, Access::Existing)?;
+    let table = KeyedTable::open(engine, Arc::clone(&session.clock), "telemetry", None)?;
     let query = Query::parse(table.codec(), condition)?;
-    let rows = read(table, &ScanRequest::new(query))?;
-    let order = |row: &KeyedRow| row.key.get(table.codec().salt_width()..).map(<[u8]>::to_vec);
-    let in_order = rows.is_sorted_by_key(order);
+    let rows = table.scan(&ScanRequest::new(query))?.collect::<rowkey_table::Result<Vec<KeyedRow>>>()?;
+    let logical = |row: &KeyedRow| row.key.get(table.codec().salt_width()..).map(<[u8]>::to_vec);
+    let in_order = rows.is_sorted_by_key(logical);
     let total = rows.len();
-    let last = rows[total.saturating_sub(SHOWN_ROWS)..].to_vec();
-    let first = rows.into_iter().take(SHOWN_ROWS).collect();
-    print_rows(table.codec(), first, session)?;
-    writeln!(session.out, "...")?;
-    print_rows(table.codec(), last, session)?;
-    writeln!(
-        session.out,
-        "\n{} rows, {}.\n",
-        text::count(total as u64),
-        if in_order {
-            "newest first, as if there were no buckets"
-        } else {
-            "out of order: please report this"
-        }
-    )?;
-    Ok(())
-}
-
-fn show_plan(table: &KeyedTable, condition: &str, session: &mut Session) -> Result<()> {
-    command("rowkey plan --table telemetry", &format!("'{condition}'"), session)?;
-    let query = Query::parse(table.codec(), condition)?;
-    let plan = rowkey::plan(table.codec(), &query)?;
-    writeln!(session.out, "{}\n", plan.to_string().trim_end())?;
-    Ok(())
-}
-
-fn read(table: &KeyedTable, request: &ScanRequest) -> Result<Vec<KeyedRow>> {
-    Ok(table.scan(request)?.collect::<rowkey_table::Result<Vec<_>>>()?)
-}
-
-fn print_rows(codec: &Codec, rows: Vec<KeyedRow>, session: &mut Session) -> Result<()> {
-    let shown = Shown { keys: true, cells: false };
-    let mut printer = RowPrinter::new(codec.clone(), Format::Text, shown);
-    for row in rows {
+    writeln!(session.out, "$ rowkey scan telemetry --where '{condition}'")?;
+    let mut printer =
+        RowPrinter::new(table.codec().clone(), Format::Text, Shown { keys: true, cells: false });
+    for row in rows.into_iter().take(SHOWN_ROWS) {
         printer.row(row, &mut session.out)?;
     }
-    printer.finish(&mut session.out)
+    printer.finish(&mut session.out)?;
+    writeln!(
+        session.out,
+        "...\n{} rows, {}.\n",
+        text::count(total as u64),
+        if in_order { "in the order of the key behind the salt" } else { "out of order: please report this" }
+    )?;
+    Ok(())
 }
 
 fn show_next(kept: Option<&Path>, vehicle: u64, session: &mut Session) -> Result<()> {
@@ -246,10 +219,11 @@ fn show_next(kept: Option<&Path>, vehicle: u64, session: &mut Session) -> Result
     let Some(folder) = kept else {
         writeln!(
             session.out,
-            "rowkey tour --keep demo              the same, but the schema and the store stay in ./demo\n\
+            "rowkey tour --keep demo              the same, but the schemas, the readings and the store stay in ./demo\n\
+             rowkey doctor FILE                   your own keys, or a log of operations\n\
+             rowkey heatmap FILE -o heat.html     a page to zoom into\n\
              rowkey schema show FILE              what a schema means: widths, order, limits, warnings\n\
-             rowkey table create --schema FILE    a table of your own\n\
-             rowkey import TABLE FILE             your rows, from CSV or JSON lines\n\
+             rowkey splits --schema FILE          where to cut the table, for cbt, gcloud or the HBase shell\n\
              rowkey help                          all commands"
         )?;
         return Ok(());
@@ -258,10 +232,11 @@ fn show_next(kept: Option<&Path>, vehicle: u64, session: &mut Session) -> Result
     writeln!(
         session.out,
         "export ROWKEY_STORE={folder}/data\n\
+         rowkey heatmap {folder}/readings.csv --schema {folder}/time-first.toml -o {folder}/before.html\n\
+         rowkey heatmap {folder}/readings.csv --schema {folder}/telemetry.toml -o {folder}/after.html\n\
          rowkey schema show {folder}/telemetry.toml\n\
          rowkey table describe telemetry\n\
          rowkey scan telemetry --where 'vehicle = {vehicle}' --limit 5 --format json\n\
-         rowkey splits --schema {folder}/telemetry.toml --per-bucket --for cbt\n\
          rowkey export telemetry --where 'vehicle = {vehicle}' --format csv"
     )?;
     Ok(())
