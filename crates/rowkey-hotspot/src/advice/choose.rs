@@ -365,7 +365,9 @@ fn needed_text(question: &BucketQuestion, needed: u32) -> String {
 
 fn cap_texts(question: &BucketQuestion, cap: Option<u32>) -> Vec<String> {
     let Some(cap) = cap else {
-        return vec!["No range read visits all buckets, so reads set no limit.".to_owned()];
+        return vec![
+            "No rate of range reads that visit all buckets is known, so reads set no limit.".to_owned(),
+        ];
     };
     let (limit, rows) = (question.amplification_max, question.rows_per_read);
     let ratio = question.capacity.rows_per_seek();

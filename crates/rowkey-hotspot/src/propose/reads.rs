@@ -174,6 +174,12 @@ fn observed(old: &Old, format: &Format, facts: &Facts, context: &Context) -> Vec
     #[expect(clippy::cast_precision_loss, reason = "counts of a sample are far below 2^53")]
     let float = |count: u64| count as f64;
     let scans_per_s = facts.span.map_or(0.0, |span| span.scans_per_s);
+    // A diagnosis fills in what was measured, which counts each range; only what differs from it was stated, and counts reads.
+    let measured = float(facts.counts.scanned_rows) / float(facts.counts.scans_with_rows).max(1.0);
+    let differs = |stated: f64, measured: f64| (stated - measured).abs() > 1e-9 * measured.abs().max(1.0);
+    let stated_per_s = context.reads_per_s.filter(|rate| differs(*rate, scans_per_s));
+    let known_rows = |rows: &f64| facts.counts.scans_with_rows > 0 && differs(*rows, measured);
+    let stated_rows = context.rows_per_read.filter(known_rows);
     let mut list: Vec<(u64, Pattern)> = Vec::new();
     for (key, group) in groups {
         let bound: Vec<(usize, Binding)> =
@@ -187,8 +193,8 @@ fn observed(old: &Old, format: &Format, facts: &Facts, context: &Context) -> Vec
         let share = float(group.scans) / float(all).max(1.0);
         let rows =
             if group.with_rows > 0 { float(group.rows) / float(group.with_rows) * fan_out } else { 100.0 };
-        let per_second = context.reads_per_s.map_or(scans_per_s / fan_out, |rate| rate.max(0.0)) * share;
-        let rows = context.rows_per_read.map_or(rows, |rows| rows.max(0.0));
+        let per_second = stated_per_s.map_or(scans_per_s / fan_out, |rate| rate.max(0.0)) * share;
+        let rows = stated_rows.map_or(rows, |rows| rows.max(0.0));
         let pattern =
             Pattern { name: name(old, &bound), bound, per_second, rows, limit: None, reverse: false };
         list.push((group.scans, pattern));

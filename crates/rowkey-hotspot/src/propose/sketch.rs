@@ -350,10 +350,12 @@ fn more_buckets(case: &Case<'_>) -> Vec<Sketch> {
         }
         list.push(sketch);
     }
+    let same_hash = list.len();
+    // Rows of another hash move whatever their number is: doubling would gain nothing.
     list.extend(
-        case.salt_inputs().into_iter().filter_map(|of| case.salted(&kept, &of, now, Cure::MoreBuckets)),
+        case.salt_inputs().into_iter().filter_map(|of| case.salted(&kept, &of, None, Cure::MoreBuckets)),
     );
-    for sketch in &mut list {
+    for sketch in list.iter_mut().take(same_hash) {
         if let Some(grown) = sketch.salt.as_ref().filter(|grown| grown.buckets % salt.buckets.max(1) == 0) {
             let times = grown.buckets / salt.buckets.max(1);
             sketch.why.push(format!(

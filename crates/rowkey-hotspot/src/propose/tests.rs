@@ -195,14 +195,6 @@ fn check(
 #[test]
 fn a_time_in_front_goes_behind_numerous_entities() {
     check(
-        "s01-cloud-metrics",
-        "{time:s}#{metric:text}#{series:hex}",
-        &[Rule::TimeFirst],
-        10,
-        "{metric}#{series}#{time}",
-        &[Cure::PromoteEntity],
-    );
-    check(
         "s02-silo-statistics",
         "{time:ticks}${silo:text}${counter:text}",
         &[Rule::TimeFirst],
@@ -210,6 +202,13 @@ fn a_time_in_front_goes_behind_numerous_entities() {
         "{silo}${counter}${time}",
         &[Cure::PromoteEntity],
     );
+}
+
+#[test]
+fn a_time_in_front_of_few_entities_gets_a_salt() {
+    let kept = "{salt}#{time}#{metric}#{series}";
+    let spec = "{time:s}#{metric:text}#{series:hex}";
+    check("s01-cloud-metrics", spec, &[Rule::TimeFirst], 10, kept, &[Cure::DerivedSalt]);
 }
 
 #[test]
@@ -311,7 +310,7 @@ fn buckets_grow_shrink_and_go() {
         "{salt}_{time}_{device}",
         &[Cure::MoreBuckets],
     );
-    assert!(grown.is_none_or(|proposal| proposal.schema.salt.unwrap().buckets == 96));
+    assert!(grown.is_none_or(|proposal| proposal.schema.salt.unwrap().buckets == 64));
     check(
         "s11-metric-buckets",
         "{bucket:salt}#{metric:text}#{time:s}#{host:text}",
