@@ -8,7 +8,7 @@
 //! and nothing of what it holds: hex digits, names and numbers of one length look alike. Names of fields stay where a schema gave them; inferred
 //! ones may be words of the keys, so they become what the field is.
 
-use crate::finding::{VALUE_BEGIN, VALUE_END};
+use crate::finding::{Finding, VALUE_BEGIN, VALUE_END};
 use crate::layout::{Format, Layout, Meaning};
 use crate::report::words;
 use rowkey::escape;
@@ -138,6 +138,24 @@ impl Wording {
         out + &self.between_values(rest)
     }
 
+    /// A finding whose texts and field are as they may be shown. Its keys and places are left as they are.
+    #[must_use]
+    pub fn finding(&self, finding: &Finding) -> Finding {
+        let mut shown = finding.clone();
+        shown.headline = self.text(&finding.headline);
+        shown.field = finding.field.as_deref().map(|field| self.name(field).to_owned());
+        for evidence in &mut shown.evidence {
+            evidence.what = self.text(&evidence.what);
+            evidence.threshold = self.text(&evidence.threshold);
+        }
+        for advice in &mut shown.advice {
+            for text in [&mut advice.action, &mut advice.gain, &mut advice.cost] {
+                *text = self.text(text);
+            }
+        }
+        shown
+    }
+
     /// Text without marks, which has backquotes around names and formulas only.
     fn between_values<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.names.is_empty() {
@@ -246,6 +264,20 @@ mod tests {
         let mut open = Wording::new(Redactor::new(false));
         open.rename("acme", "word");
         assert_eq!(open.text(&text), "`acme` before `cnt`, `acme`, xxh3 of acme: `xxh3(acme_2, acme) mod 7`");
+    }
+
+    #[test]
+    fn a_finding_loses_names_and_values_in_all_its_texts() {
+        let mut finding = crate::report::samples::diagnosis().findings.remove(0);
+        finding.field = Some("acme".to_owned());
+        finding.evidence[0].what = "share of `acme`".to_owned();
+        let mut wording = Wording::new(Redactor::new(true));
+        wording.rename("acme", "word");
+        let shown = wording.finding(&finding);
+        assert_eq!(shown.field.as_deref(), Some("word"));
+        assert_eq!(shown.evidence[0].what, "share of `word`");
+        let texts = format!("{} {:?}", shown.headline, shown.advice);
+        assert!(!texts.contains("acme") && texts.contains("9999999999#aaaa"), "{texts}");
     }
 
     #[test]

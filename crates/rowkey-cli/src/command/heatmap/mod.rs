@@ -16,7 +16,7 @@ use rowkey_hotspot::heatmap::{
 };
 use rowkey_hotspot::input::ReadReport;
 use rowkey_hotspot::picture::Theme;
-use rowkey_hotspot::report::Redactor;
+use rowkey_hotspot::report::{Redactor, Wording};
 use rowkey_hotspot::{Capacity, Context, Declared, Finding, Severity};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -133,7 +133,10 @@ pub(crate) fn run(args: &HeatmapArgs, session: &mut Session) -> Result<Exit> {
             notes(&matrix, &report)
         }
     };
-    let findings: Vec<Finding> = doctor.map(|doctor| doctor.finish().findings).unwrap_or_default();
+    let findings: Vec<Finding> = doctor.map(Doctor::finish).map_or_else(Vec::new, |diagnosis| {
+        let wording = Wording::of_layout(Redactor::new(args.redact), &diagnosis.layout);
+        diagnosis.findings.iter().map(|finding| wording.finding(finding)).collect()
+    });
     let (width, height) = terminal_size();
     let fits = kind.is_none() && session.format == Format::Text;
     let spec = ViewSpec {
