@@ -156,8 +156,9 @@ impl<'n> Tally<'n> {
             Some(known) if known == table => Ok(true),
             Some(_) if self.wants_table => Ok(false),
             Some(known) => {
-                let what =
-                    format!("has operations of the tables `{known}` and `{table}`; choose one with --table");
+                let what = format!(
+                    "has operations of the tables `{known}` and `{table}`; examine one of them, as with `grep '\"table\":\"{known}\"'`"
+                );
                 Err(self.refuse(ErrorKind::Conflict, &what))
             }
             None => {

@@ -295,7 +295,7 @@ fn the_sink_may_end_the_reading() {
 fn operations_of_several_tables_are_never_mixed() {
     let line = |table: &str, key: &str| format!("{{\"table\":{table},\"op\":\"write\",\"key\":\"{key}\"}}\n");
     let text = line("\"a\"", "1") + &line("null", "2") + &line("\"b\"", "3") + &line("\"\\u0061\"", "\u{e9}");
-    let error = refused(text.as_bytes(), &lenient(), &["`a` and `b`", "--table"]);
+    let error = refused(text.as_bytes(), &lenient(), &["`a` and `b`", "grep"]);
     assert_eq!(error.kind(), ErrorKind::Conflict);
     let of = |table: &str| Options { table: Some(table.to_owned()), ..Options::default() };
     let (keys, report) = read_with(text.as_bytes(), &of("a")).unwrap();
