@@ -86,7 +86,10 @@ impl Score {
         let counted = || after.findings.iter().filter(|finding| !incurable::stays(finding.rule));
         let worst = counted().map(|finding| finding.severity).max();
         let lost = counted().map(|finding| finding.nodes_lost).fold(0.0, f64::max);
-        let used = (after.bound.nodes_used / f64::from(needed.max(1))).clamp(0.0, 1.0);
+        // The busiest place says what is used at best, the effective number of places what is used on the whole; as many places as
+        // nodes measure a little below them.
+        let places = after.bound.nodes_used.min(after.facts.writes.n_eff / 0.9);
+        let used = (places / f64::from(needed.max(1))).clamp(0.0, 1.0);
         Self { fits, worst, lost, used }
     }
 
