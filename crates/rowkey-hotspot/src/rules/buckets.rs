@@ -72,7 +72,9 @@ pub(super) fn find<'a>(shapes: &[Shape<'a>], written: &[Row<'a>]) -> Option<Buck
             Meaning::Salt(salt) if salt.from.is_some() || !is_named(shape) => {
                 run.unwrap_or(inside.max(salt.buckets as usize))
             }
-            meaning if may_be_bucket(meaning) && shape.fields.len() > shape.lead + 1 && !is_named(shape) => {
+            meaning
+                if may_be_bucket(meaning) && shape.fields.len() > shape.lead + 1 && !is_lettered(shape) =>
+            {
                 numbered(shape, &counts, run).or_else(|| computed(shape, &rows, &counts))?
             }
             _ => return None,
@@ -96,6 +98,18 @@ fn may_be_bucket(meaning: &Meaning) -> bool {
 /// Whether a word stands before the number, as in `sensor-3`: a thing with a name. Words for a bucket itself do not count, nor what another
 /// field's delimiter ends.
 fn is_named(shape: &Shape<'_>) -> bool {
+    let word = word_before(shape);
+    word.len() > 1
+        && ![&b"bucket"[..], b"shard", b"salt", b"part", b"partition", b"slot"].contains(&word.as_slice())
+}
+
+/// Whether any letter stands before the number.
+fn is_lettered(shape: &Shape<'_>) -> bool {
+    !word_before(shape).is_empty()
+}
+
+/// The letters before the first field that varies, in small ones; what another field's delimiter ends does not count.
+fn word_before(shape: &Shape<'_>) -> Vec<u8> {
     let mut fields = 0;
     let mut before: &[u8] = &[];
     let mut behind: &[u8] = &[];
@@ -107,29 +121,37 @@ fn is_named(shape: &Shape<'_>) -> bool {
             Segment::Field(_) => fields += 1,
         }
     }
-    let Some((last, rest)) = before.split_last() else { return false };
+    let Some((last, rest)) = before.split_last() else { return Vec::new() };
     let word = if last.is_ascii_alphabetic() {
         before
     } else if Some(last) == behind.first() {
-        return false;
+        return Vec::new();
     } else {
         rest
     };
     let begin = word.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |at| at + 1);
-    let word = word[begin..].to_ascii_lowercase();
-    word.len() > 1
-        && ![&b"bucket"[..], b"shard", b"salt", b"part", b"partition", b"slot"].contains(&word.as_slice())
+    word[begin..].to_ascii_lowercase()
 }
 
-/// The size of a set of at least eight numbers from 0 without a gap, in no order of arrival.
+/// The size of a set of at least eight numbers from 0 without a gap, in no order of arrival, of which most are even.
+///
+/// A hash gives most buckets equal counts, whatever a few of them have more; sizes of real things differ by far more than twice. Negative
+/// numbers belong to a remainder with its sign, which gives 0 twice what others have; degrees and prices do not.
 fn numbered(shape: &Shape<'_>, counts: &[(&[u8], u64)], run: Option<usize>) -> Option<usize> {
     const SET_MIN: usize = 8;
     let field = shape.lead_field();
     let total: u64 = counts.iter().map(|&(_, count)| count).sum();
-    let (begin, length, keys) = longest_run(&numbers(counts));
+    let numbers = numbers(counts);
+    let (begin, length, keys) = longest_run(&numbers);
     let dense = begin == 0 && keys == total && length >= SET_MIN;
     let set = run.filter(|&run| begin == 0 && run >= SET_MIN).or(dense.then_some(length))?;
-    (counts.len() <= 1_024 && field.order.tau.abs() < 0.3).then_some(set)
+    let median = counts.get(set.min(counts.len()) / 2)?.1;
+    let even =
+        counts.iter().take(set).filter(|(_, count)| *count <= 2 * median && 2 * count >= median).count();
+    let zero = numbers.get(&0).copied().unwrap_or(0);
+    let signed = numbers.range(..0).next().is_none() || 2 * zero >= 3 * median;
+    let ordered = field.order.tau.abs() >= 0.3;
+    (counts.len() <= 1_024 && !ordered && signed && even * 4 >= set * 3).then_some(set)
 }
 
 /// The size of a set of numbers of one width with gaps, of which a field of few values decides which is used.

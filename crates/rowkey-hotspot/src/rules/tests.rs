@@ -551,3 +551,35 @@ fn a_number_that_many_keys_share_is_a_period_too() {
         (0..12_000).map(|index| write(format!("{}/{:016x}", 2_900 + index / 3_000, random.any()))).collect();
     check(&keys, "warning period-rollover");
 }
+
+#[test]
+fn a_signed_remainder_leaves_rows_outside_the_set() {
+    let keys = stream(9_000, |time, number, _| {
+        let remainder = i64::from_be_bytes(number.to_be_bytes()) % 8;
+        format!("{remainder}#{time}#{:05}", number % 90_007)
+    });
+    let diagnosis = examine(&keys, &Context::default());
+    assert!(
+        diagnosis.findings.iter().any(|finding| finding.rule == Rule::UnevenBuckets),
+        "{:#?}",
+        diagnosis.findings
+    );
+    // Degrees are no buckets, though they have numbers from 0 without a gap as well.
+    let degrees = stream(9_000, |_, number, random| {
+        format!("{}:{:016x}", i64::try_from(random.below(181)).unwrap() - 90, number)
+    });
+    let diagnosis = examine(&degrees, &Context::default());
+    assert!(
+        !diagnosis.findings.iter().any(|finding| finding.rule == Rule::UnevenBuckets),
+        "{:#?}",
+        diagnosis.findings
+    );
+}
+
+#[test]
+fn the_order_of_a_number_behind_a_unique_time_hardly_matters() {
+    let keys: Vec<Op> = (0..6_000_i64)
+        .map(|index| write(format!("{:06}#{}", index * 7_919 % 1_000_003, index % 2_000)))
+        .collect();
+    check_note(&check(&keys, "healthy"), Rule::UnpaddedNumber);
+}

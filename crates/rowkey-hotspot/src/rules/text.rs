@@ -1,6 +1,8 @@
 //! Rules about fields whose text does not sort or group as their values do: `unpadded-number`, `negative-text-number`,
 //! `hex-case-mix`.
 
+use std::collections::BTreeSet;
+
 use super::case::{Case, KEYS_MIN, Shape};
 use super::draft::{Draft, Outcome, share_error};
 use super::reverse::sample;
@@ -65,7 +67,14 @@ pub(super) fn unpadded(case: &Case<'_>) -> Outcome {
                 field.width_max,
                 say::percent(*share)
             );
-            let draft = Draft::new(Rule::UnpaddedNumber, Severity::Warning, headline)
+            let lonely = stands_alone(case, shape, field);
+            let severity = if lonely { Severity::Note } else { Severity::Warning };
+            let headline = if lonely {
+                headline + "; what is before it is rarely the same twice, so that its order hardly matters"
+            } else {
+                headline
+            };
+            let draft = Draft::new(Rule::UnpaddedNumber, severity, headline)
                 .measured(
                     "pairs whose text order is not their order",
                     *share,
@@ -81,6 +90,15 @@ pub(super) fn unpadded(case: &Case<'_>) -> Outcome {
             ))
         },
     )
+}
+
+/// Whether hardly two rows agree in all before a field, such as a time in milliseconds: then nobody reads it in order. Only a complete sample
+/// can show that.
+fn stands_alone(case: &Case<'_>, shape: &Shape<'_>, field: &FieldFacts) -> bool {
+    let Some(index) = shape.fields.iter().position(|other| std::ptr::eq(*other, field)) else { return false };
+    let Some(before) = index.checked_sub(1).filter(|before| *before >= shape.lead) else { return false };
+    let prefixes: BTreeSet<&[u8]> = case.rows_of(shape).filter_map(|row| row.prefix(before)).collect();
+    case.facts.written.is_complete() && prefixes.len() * 10 >= case.rows_of(shape).count() * 9
 }
 
 pub(super) fn negative(case: &Case<'_>) -> Outcome {
