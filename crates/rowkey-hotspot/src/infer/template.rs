@@ -172,7 +172,7 @@ fn cut_before_fixed<'k>(
     let mut ends: Vec<usize> = Vec::new();
     match rest.get(run.count()) {
         Some(Part::Literal(bytes)) => {
-            ends.extend(memchr::memmem::find_iter(key, bytes).take(*steps as usize));
+            ends.extend(places(key, bytes).take(*steps as usize));
         }
         _ => ends.push(key.len()),
     }
@@ -190,6 +190,16 @@ fn cut_before_fixed<'k>(
         out.truncate(depth - 1);
     }
     false
+}
+
+/// Where a literal stands, overlaps included: in `QQQQ` a field may end at each place where `QQ` begins.
+fn places<'a>(key: &'a [u8], literal: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let at = from + memchr::memmem::find(key.get(from..)?, literal)?;
+        from = at + 1;
+        Some(at)
+    })
 }
 
 fn width_of(part: &Part) -> usize {
@@ -210,8 +220,8 @@ fn cut_before<'k>(
 ) -> bool {
     // A time may hold the literal and be one without its end too: the longest is meant.
     let whole = (form == Form::Time).then(|| calendar::extended(key)).flatten().map_or(0, |stamp| stamp.len);
-    let behind = memchr::memmem::find_iter(key, literal).filter(|at| *at >= whole);
-    let within = memchr::memmem::find_iter(key, literal).take_while(|at| *at < whole);
+    let behind = places(key, literal).filter(|at| *at >= whole);
+    let within = places(key, literal).take_while(|at| *at < whole);
     for at in behind.chain(within) {
         if *steps == 0 {
             return false;
@@ -228,4 +238,18 @@ fn cut_before<'k>(
         out.truncate(depth - 1);
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_may_end_with_what_the_literal_behind_it_begins_with() {
+        let template =
+            Template::new([Part::field(Form::Any), Part::Literal(b"QQ".to_vec()), Part::field(Form::Digits)]);
+        let mut fields = Vec::new();
+        assert!(template.cut(b"xQQQ17", &mut fields));
+        assert_eq!(fields, [b"xQ".as_slice(), b"17"]);
+    }
 }
