@@ -75,7 +75,20 @@ fn format(sample: &KeySample, arrived: &[&Arrived], template: &Template, share: 
         Part::Literal(bytes) => Some(Segment::Literal(bytes.clone())),
         Part::Field { .. } => fields.next().map(|facts| Segment::Field(Box::new(facts))),
     });
-    Format { share, segments: segments.collect(), examples: examples(&keys) }
+    let format = Format { share, segments: segments.collect(), examples: examples(&keys) };
+    if template.takes_anything() || cuts_some(&format, &keys) {
+        return format;
+    }
+    // What was found by chance in keys without structure, and cannot be found again, is no structure.
+    let whole = Template::new([Part::field(Form::Any)]);
+    self::format(sample, arrived, &whole, share, hints)
+}
+
+/// Whether a format cuts at least one of its own keys: it says less than the template that it was measured by.
+fn cuts_some(format: &Format, keys: &[&[u8]]) -> bool {
+    let template = template_of(format);
+    let mut fields = Vec::new();
+    keys.iter().any(|key| template.cut(key, &mut fields))
 }
 
 /// Keys of a format that arrived one behind the other: those of the longest stretch of a sample.
@@ -289,7 +302,18 @@ fn period_name(form: TimeForm) -> &'static str {
 }
 
 /// The template that cuts keys of a format.
+///
+/// Where not even the format's own examples have the forms that their meanings ask for, only literals and widths count.
 pub(super) fn template_of(format: &Format) -> Template {
+    let strict = template_with(format, form_of);
+    let mut fields = Vec::new();
+    if format.examples.is_empty() || format.examples.iter().any(|key| strict.cut(key, &mut fields)) {
+        return strict;
+    }
+    template_with(format, |_| Form::Any)
+}
+
+fn template_with(format: &Format, form_of: impl Fn(&FieldFacts) -> Form) -> Template {
     let mut parts = Vec::with_capacity(format.segments.len());
     for (at, segment) in format.segments.iter().enumerate() {
         parts.push(match segment {
