@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::advise;
 use super::case::{Case, KEYS_MIN, Row, Shape, cut, grows};
 use super::draft::{Draft, Outcome, share_error, surely_above};
+use super::places::places;
 use super::say;
 use crate::finding::quote_value;
 use crate::layout::{Meaning, Segment};
@@ -297,6 +298,18 @@ pub(super) fn uneven(case: &Case<'_>) -> Outcome {
     Outcome::one(advise::even(case, &case.shapes[stats.shape], first))
 }
 
+/// The share of the writes that one place takes in the fullest bucket: what is behind the bucket may spread its rows over many.
+fn place_share(case: &Case<'_>, stats: &Buckets<'_>) -> f64 {
+    let shape = &case.shapes[stats.shape];
+    let fullest = stats.counts.first().map(|&(value, _)| value);
+    let keys: Vec<&[u8]> = case
+        .rows_of(shape)
+        .filter(|row| row.fields.get(shape.lead).copied() == fullest)
+        .map(|row| row.key)
+        .collect();
+    stats.largest() / places(&keys).map_or(1.0, |places| places.n_eff.max(1.0))
+}
+
 /// Values far above the mean.
 fn over_mean(case: &Case<'_>, stats: &Buckets<'_>) -> Option<Draft> {
     let (value, count) = *stats.counts.first()?;
@@ -314,7 +327,7 @@ fn over_mean(case: &Case<'_>, stats: &Buckets<'_>) -> Option<Draft> {
     let shape = &case.shapes[stats.shape];
     let field = shape.lead_field();
     let of_value = case.rows_of(shape).filter(|row| row.fields.get(shape.lead) == Some(&value));
-    let draft = Draft::of_share(case, Rule::UnevenBuckets, share, headline)
+    let draft = Draft::of_share(case, Rule::UnevenBuckets, place_share(case, stats), headline)
         .field(&field.name)
         .measured(
             "share of the fullest bucket",
@@ -342,7 +355,7 @@ fn unused(case: &Case<'_>, stats: &Buckets<'_>) -> Option<Draft> {
         return None;
     }
     let headline = format!("{missing} of {} buckets are not used", stats.set);
-    let share = stats.largest().max(1.0 / say::length(used.max(1)));
+    let share = place_share(case, stats);
     let draft = Draft::of_share(case, Rule::UnevenBuckets, share, headline).field(&shape.lead_field().name);
     Some(
         draft

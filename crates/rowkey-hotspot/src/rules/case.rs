@@ -14,6 +14,11 @@ pub(super) const KEYS_MIN: u64 = 100;
 /// One field follows arrival if its own values are written at fewer places than this (research, D1).
 pub(super) const FRONT_PLACES_MAX: f64 = 2.0;
 
+/// What grows by itself follows arrival whatever the number of its places, if its rank correlation with arrival is at least this. Delays of
+/// up to `w` in a sample that spans `s` give `1 - 2w/3s`, so that here they are less than a third of the sample; a window is then as short
+/// as the delays and shows several places, but they are one front in a stream that goes on.
+const FRONT_TAU_MIN: f64 = 0.8;
+
 /// A sample to be judged.
 pub(super) struct Case<'a> {
     pub(super) facts: &'a Facts,
@@ -93,8 +98,11 @@ impl<'a> Shape<'a> {
 ///
 /// The number of places alone would take a field with one frequent value for a front, so its order must agree, or its meaning.
 pub(super) fn follows(field: &FieldFacts, order: &FieldOrder) -> bool {
-    let moves = order.tau.abs() >= 0.5 || grows(&field.meaning) && field.top_share < 0.5;
-    field.distinct > 1 && order.n_eff > 0.0 && order.n_eff < FRONT_PLACES_MAX && moves
+    let grows = grows(&field.meaning);
+    let moves = order.tau.abs() >= 0.5 || grows && field.top_share < 0.5;
+    let is_narrow = order.n_eff < FRONT_PLACES_MAX && moves;
+    let is_ordered = grows && order.tau.abs() >= FRONT_TAU_MIN;
+    field.distinct > 1 && order.n_eff > 0.0 && (is_narrow || is_ordered)
 }
 
 /// Whether values with this meaning grow by themselves.

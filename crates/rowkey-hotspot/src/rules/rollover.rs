@@ -2,7 +2,7 @@
 //! each turn all writes begin at one place.
 
 use super::case::{Case, FRONT_PLACES_MAX, KEYS_MIN, Shape};
-use super::draft::{Draft, Outcome};
+use super::draft::{Draft, Outcome, surely_above};
 use super::places::{groups, places};
 use super::say;
 use crate::layout::Meaning;
@@ -72,11 +72,20 @@ pub(super) fn any(case: &Case<'_>) -> bool {
     case.shapes.iter().any(|shape| found(case, shape).is_some())
 }
 
+/// Whether a turn in the middle of a window shows: the part of the window behind the turn lies beyond all earlier keys, in one place, which
+/// takes more of the window than a node has to spare.
+fn half_way(case: &Case<'_>) -> bool {
+    let writes = &case.facts.writes;
+    let beyond =
+        writes.series.iter().skip(1).map(|window| window.above.max(window.below)).fold(0.0, f64::max);
+    surely_above(beyond, writes.window_len) > 1.0 / case.load.nodes
+}
+
 fn found(case: &Case<'_>, shape: &Shape<'_>) -> Option<Period> {
     let field = shape.lead_field();
     let enough = say::float(case.layout.sampled) * shape.format.share >= say::float(KEYS_MIN);
     let moves = field.order.tau.abs() >= 0.3 || field.order.ascending >= 0.95;
-    let turns = case.facts.writes.n_eff_min < TURN_PLACES_MAX;
+    let turns = case.facts.writes.n_eff_min < TURN_PLACES_MAX || half_way(case);
     (enough && moves && turns).then(|| period(case, shape))?.filter(Period::is_split)
 }
 

@@ -545,6 +545,85 @@ fn a_thousand_nodes_and_a_small_sample_raise_no_false_alarm() {
 }
 
 #[test]
+fn a_time_in_front_is_one_front_though_the_sample_is_as_short_as_the_delays() {
+    // 0.3 s of 30,000 writes a second: a window of 1,000 is 33 ms long, and delays are up to 50 ms.
+    let mut random = Seeded::new(21);
+    let delayed: Vec<Op> = (0..9_000)
+        .map(|index| {
+            write(format!(
+                "{}/{:06x}",
+                1_736_935_200_000 + index / 30 - random.below(50),
+                random.below(1 << 24)
+            ))
+        })
+        .collect();
+    check(&delayed, "error time-first");
+    // The same times in no order are a history that is loaded: every place takes some.
+    let history: Vec<Op> = (0..9_000)
+        .map(|_| {
+            write(format!("{}/{:06x}", 1_736_935_200_000 + random.below(300_000), random.below(1 << 24)))
+        })
+        .collect();
+    check(&history, "healthy");
+}
+
+#[test]
+fn a_full_bucket_costs_nothing_where_its_rows_spread() {
+    // One of forty takes three writes of five. Under random ids these are many places, under times they are one.
+    let mut random = Seeded::new(22);
+    let mut bucket = move || if random.below(5) < 3 { 0 } else { random.below(40) };
+    let mut other = Seeded::new(23);
+    let spread: Vec<Op> =
+        (0..8_000).map(|_| write(format!("{:02}#{:016x}", bucket(), other.any()))).collect();
+    check(&spread, "healthy");
+    let moving: Vec<Op> = (0..8_000_u64)
+        .map(|index| write(format!("{:02}#{}", bucket(), 1_736_935_200_000 + index * 7)))
+        .collect();
+    let diagnosis = check_first(&moving);
+    assert!(matches!(diagnosis, Some(Rule::UnevenBuckets | Rule::MonotoneSuffix)), "{diagnosis:?}");
+}
+
+/// The rule that comes first.
+fn check_first(ops: &[Op]) -> Option<Rule> {
+    examine(ops, &Context::default()).findings.first().map(|finding| finding.rule)
+}
+
+#[test]
+fn a_turn_in_the_middle_of_a_window_is_seen() {
+    // Turns at 2,500, 5,500 and 8,500: each leaves half a window behind it.
+    let mut random = Seeded::new(24);
+    let keys: Vec<Op> = (0..9_500_u64)
+        .map(|index| write(format!("{}/{:016x}", 2_900 + (index + 500) / 3_000, random.any())))
+        .collect();
+    check(&keys, "warning period-rollover");
+}
+
+#[test]
+fn old_rows_that_are_deleted_cost_readers_of_the_new_end_little() {
+    // Rows of 50 pumps; the oldest go while readers take the newest twenty of a pump, and two deleted ones are still in reach.
+    let mut random = Seeded::new(25);
+    let (mut old, mut next, mut ops) = (Vec::new(), 0, Vec::new());
+    for time in 0..6_000_u64 {
+        let now = 1_736_935_200_000 + time * 2;
+        let ms = i64::try_from(now).unwrap();
+        let pump = random.below(50);
+        if time < 1_500 || time % 4 < 2 {
+            old.push(format!("pump{pump:02}/{now}"));
+            ops.push(at(ms, write(old[old.len() - 1].clone())));
+        } else if time % 4 == 2 && next < 300 {
+            ops.push(at(ms, delete(old[next].clone())));
+            next += 1;
+        } else {
+            ops.push(at(
+                ms,
+                scan(format!("pump{pump:02}/{}", now - 30_000), format!("pump{pump:02}/{now}"), 20),
+            ));
+        }
+    }
+    check(&ops, "healthy");
+}
+
+#[test]
 fn a_number_that_many_keys_share_is_a_period_too() {
     let mut random = Seeded::new(31);
     let keys: Vec<Op> =
