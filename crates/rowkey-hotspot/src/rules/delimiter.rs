@@ -14,7 +14,8 @@ pub(super) fn judge(case: &Case<'_>) -> Outcome {
         "no field holds the delimiter behind it",
         |shape, field, oddity, keys| {
             let Oddity::Delimiter { byte, share, example } = oddity else { return None };
-            if !is_habit(*share, keys) {
+            // A field of one width ends where its width says.
+            if !is_habit(*share, keys) || field.is_fixed_width() {
                 return None;
             }
             let headline = format!(

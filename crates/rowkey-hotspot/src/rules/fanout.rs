@@ -210,15 +210,19 @@ pub(super) fn salted_reads(case: &Case<'_>) -> Outcome {
     };
     let set = u32::try_from(stats.set).unwrap_or(u32::MAX);
     let capacity = &case.context.capacity;
-    let extra = fan.per_s * (query_cost_s(set, fan.rows, capacity) - query_cost_s(1, fan.rows, capacity));
+    let extra_of =
+        |set: u32| fan.per_s * (query_cost_s(set, fan.rows, capacity) - query_cost_s(1, fan.rows, capacity));
+    let extra = extra_of(set);
     // What buckets give: nodes that can take writes beyond the first, at the load that there is.
     let gain = if case.load.one_node_is_enough() { 0.0 } else { case.load.nodes_needed() - 1.0 };
-    if stats.set < 2 || !visits_all(&fan, stats) || extra / capacity.target <= gain && gain > 0.0 {
+    // Where as many buckets as the writes need would pay, not the bucket is wrong but the number of them.
+    let least = extra_of(case.load.nodes_needed_whole().min(set));
+    if stats.set < 2 || !visits_all(&fan, stats) || least / capacity.target <= gain && gain > 0.0 {
         return Outcome::Clear(format!(
-            "a range read visits {} of {} buckets; that costs {} nodes of reading, and the buckets give the writes {} nodes",
+            "a range read visits {} of {} buckets; as many as the writes need would cost {} nodes of reading and give the writes {} nodes",
             say::number(fan.buckets),
             stats.set,
-            say::number(extra),
+            say::number(least),
             say::number(gain)
         ));
     }

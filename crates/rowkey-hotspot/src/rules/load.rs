@@ -44,6 +44,16 @@ impl Load {
         (self.needed_per_s / self.target_per_s).min(self.nodes)
     }
 
+    /// The same in whole nodes, at least 1.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most the cluster's nodes, which are a u32"
+    )]
+    pub(super) fn nodes_needed_whole(&self) -> u32 {
+        self.nodes_needed().ceil().max(1.0) as u32
+    }
+
     /// Whether one node takes all writes.
     pub(super) fn one_node_is_enough(&self) -> bool {
         self.nodes <= 1.0 || self.needed_per_s <= self.target_per_s

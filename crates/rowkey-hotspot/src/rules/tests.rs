@@ -623,6 +623,49 @@ fn old_rows_that_are_deleted_cost_readers_of_the_new_end_little() {
     check(&ops, "healthy");
 }
 
+/// 30,000 writes a second into 256 buckets, and range reads over all of them for a row or two.
+fn many_buckets(reads: usize) -> Vec<Op> {
+    let mut random = Seeded::new(26);
+    let mut ops = Vec::new();
+    for index in 0..6_000 {
+        let ms = 1_736_935_200_000 + i64::try_from(index / 30).unwrap();
+        let bucket = random.below(256);
+        ops.push(at(
+            ms,
+            write(format!("{bucket:02x}.web{:04}.{:08}", random.below(3_000), random.below(1 << 24))),
+        ));
+        if index % (6_000 / reads) == 0 {
+            ops.extend(
+                (0..256)
+                    .map(|bucket| at(ms, scan(format!("{bucket:02x}.web"), format!("{bucket:02x}.wec"), 1))),
+            );
+        }
+    }
+    ops
+}
+
+#[test]
+fn where_fewer_buckets_would_pay_their_number_is_wrong_and_not_the_bucket() {
+    // 100 reads a second cost more than a node in 256 buckets, and next to nothing in the four that the writes need.
+    assert_eq!(check_first(&many_buckets(20)), Some(Rule::TooManyBuckets));
+    // 15,000 reads a second cost more than the writes gain by any number of buckets.
+    assert_eq!(check_first(&many_buckets(3_000)), Some(Rule::SaltedRangeReads));
+}
+
+#[test]
+fn a_delimiter_inside_a_field_of_one_width_splits_nothing() {
+    // UUIDs exported with a carriage return: the last group is cut off as a field of its own.
+    let mut random = Seeded::new(27);
+    let mut group = move |digits: usize| format!("{:016x}", random.any())[..digits].to_owned();
+    let keys: Vec<Op> = (0..4_000)
+        .map(|_| {
+            let (first, middle, last) = (group(8), group(4), group(12));
+            write(format!("{first}-{middle}-4{}-a{}-{last}\r", group(3), group(3)))
+        })
+        .collect();
+    check(&keys, "healthy");
+}
+
 #[test]
 fn a_number_that_many_keys_share_is_a_period_too() {
     let mut random = Seeded::new(31);
