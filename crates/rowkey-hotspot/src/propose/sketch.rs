@@ -121,7 +121,9 @@ impl Case<'_> {
         list.extend(most(&self.entities()).map(|at| vec![at]));
         list.extend(most(&others).map(|at| vec![at]));
         list.push(others);
-        list.extend(most(&kept).map(|at| vec![at]));
+        // One moment has many writers: a bucket of the time alone sends all that arrives in its unit to one place.
+        let is_moment = |at: &usize| matches!(self.meaning(*at), Meaning::Time(_) | Meaning::Period(_));
+        list.extend(most(&kept).filter(|at| !is_moment(at) || kept.len() == 1).map(|at| vec![at]));
         list.push(kept);
         let mut seen: Vec<Vec<usize>> = Vec::new();
         for of in list {
@@ -134,7 +136,8 @@ impl Case<'_> {
 
     /// How many buckets for a salt of these fields.
     fn choose(&self, of: &[usize], buckets_now: Option<u32>) -> BucketChoice {
-        let (range_reads_per_s, rows_per_read) = self.reads.scattered_by(of);
+        let (range_reads_per_s, rows) = self.reads.scattered_by(of);
+        let rows_per_read = if range_reads_per_s > 0.0 { rows } else { self.question.rows_per_read };
         let question =
             BucketQuestion { range_reads_per_s, rows_per_read, buckets_now, ..self.question.clone() };
         choose_buckets(&question)

@@ -19,10 +19,17 @@ fn question(case: &Case<'_>) -> BucketQuestion {
     let measured = (counts.scans_with_rows > 0)
         .then(|| say::float(counts.scanned_rows) / say::float(counts.scans_with_rows));
     let scans_per_s = case.facts.span.map_or(0.0, |span| span.scans_per_s);
+    let (nodes, capacity) = (case.context.nodes, case.context.capacity.clone());
+    // The same question as a proposal asks, so that both name one number.
+    let asked = if case.load.known {
+        BucketQuestion::new(case.load.needed_per_s, nodes, capacity)
+    } else {
+        BucketQuestion::whole_cluster(nodes, capacity)
+    };
     BucketQuestion {
         range_reads_per_s: case.context.reads_per_s.unwrap_or(scans_per_s),
         rows_per_read: case.context.rows_per_read.or(measured).unwrap_or(ROWS_PER_READ),
-        ..BucketQuestion::new(case.load.needed_per_s, case.context.nodes, case.context.capacity.clone())
+        ..asked
     }
 }
 
@@ -87,14 +94,14 @@ fn salt(case: &Case<'_>, field: &str, draft: Draft) -> Draft {
     let choice = advice::choose_buckets(&question);
     match choice.outcome {
         Outcome::OneNodeTakesIt => do_not_salt(case, field, draft),
-        Outcome::Salt { buckets } => draft.advice(
-            &format!(
-                "Or put a bucket in front, computed from an id in the key: {buckets} {}.",
+        Outcome::Salt { buckets } => {
+            let action = format!(
+                "{} a bucket in front, computed from an id in the key: {buckets} {}.",
+                put(&draft),
                 if buckets == 1 { "bucket" } else { "buckets" }
-            ),
-            &gain(&choice),
-            &cost(&question, &choice),
-        ),
+            );
+            draft.advice(&action, &gain(&choice), &cost(&question, &choice))
+        }
         Outcome::ReadsDearer | Outcome::WindowEmpty => {
             let mut draft = draft.advice(
                 "Do not salt: the range reads would pay more than the writes gain.",
@@ -107,6 +114,11 @@ fn salt(case: &Case<'_>, field: &str, draft: Draft) -> Draft {
             draft
         }
     }
+}
+
+/// How a further way begins: only behind a first one is it an `Or`.
+fn put(draft: &Draft) -> &'static str {
+    if draft.has_advice() { "Or put" } else { "Put" }
 }
 
 fn gain(choice: &BucketChoice) -> String {
@@ -152,8 +164,10 @@ pub(super) fn suffix(case: &Case<'_>, shape: &Shape<'_>, front: usize, draft: Dr
     let Outcome::Salt { buckets } = choice.outcome else {
         return salt(case, &lead.name, draft);
     };
+    let action =
+        format!("{} a bucket between `{}` and `{}`: {buckets} buckets.", put(&draft), lead.name, behind.name);
     draft.advice(
-        &format!("Or put a bucket between `{}` and `{}`: {buckets} buckets.", lead.name, behind.name),
+        &action,
         &gain(&choice),
         &format!("a range read of one `{}` visits {buckets} ranges: {}", lead.name, cost(&question, &choice)),
     )
@@ -172,8 +186,11 @@ pub(super) fn more_buckets(case: &Case<'_>, now: usize, draft: Draft) -> Draft {
         _ => advice::grow_by_doubling(now, case.context.nodes),
     };
     let point = question.point(buckets);
+    let doubles = buckets % now == 0 && (buckets / now).is_power_of_two();
+    let moves =
+        if doubles { "in doublings, each of which moves half of the rows" } else { "which moves most rows" };
     draft.advice(
-        &format!("Raise the number of buckets from {now} to {buckets}, in doublings, each of which moves half of the rows."),
+        &format!("Raise the number of buckets from {now} to {buckets}, {moves}."),
         &format!(
             "the writes can use {} of the cluster, {} writes/s",
             say::percent(point.usable_share),

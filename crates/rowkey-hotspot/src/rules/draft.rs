@@ -103,6 +103,11 @@ impl Draft {
         self
     }
 
+    /// Whether a way out is named already.
+    pub(super) fn has_advice(&self) -> bool {
+        !self.finding.advice.is_empty()
+    }
+
     pub(super) fn advice(mut self, action: &str, gain: &str, cost: &str) -> Self {
         let advice = Advice { action: action.to_owned(), gain: gain.to_owned(), cost: cost.to_owned() };
         self.finding.advice.push(advice);

@@ -256,7 +256,7 @@ fn tell(report: &ReadReport, setting: &Setting<'_>, session: &Session) {
         ));
     }
     if let Some(why) = &report.cut_off {
-        session.warn(why);
+        session.warn(&format!("the input {why}"));
     }
 }
 

@@ -162,10 +162,18 @@ impl LoadArgs {
     }
 }
 
+/// Rates and rows, at most: no cluster comes near, and it prints in one line.
+const NUMBER_MAX: f64 = 1e12;
+
 fn number(text: &str) -> Result<f64, String> {
     // Underscores and commas as people write thousands.
     let plain: String = text.chars().filter(|character| !matches!(character, '_' | ',')).collect();
-    plain.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "not a number".to_owned())
+    let number: f64 = plain
+        .parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite())
+        .ok_or_else(|| "not a number".to_owned())?;
+    if number <= NUMBER_MAX { Ok(number) } else { Err("it must be at most 1e12".to_owned()) }
 }
 
 fn rate(text: &str) -> Result<f64, String> {
