@@ -83,7 +83,7 @@ fn check_not_binary(head: &[u8]) -> Result<(), String> {
     if controls * 100 > head.len() * CONTROL_PERCENT_MAX {
         return Err(format!(
             "is no text: {controls} of its first {} bytes are control characters. Write keys escaped, one a line: `\\x00` for a \
-             byte 0, `\\\\` for a backslash. If the lines are keys as they are, say that the format is keys",
+             byte 0, `\\\\` for a backslash",
             head.len()
         ));
     }
