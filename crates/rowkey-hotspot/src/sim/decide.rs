@@ -38,10 +38,6 @@ impl Simulation {
     fn look_at(&mut self, id: u32, per: f64, all: f64) {
         let tablet = &self.tablets[id as usize];
         let load = tablet.load.get();
-        if self.settings.tablet_limits.is_some() {
-            self.note_limits(id, &load.scaled(per));
-        }
-        let tablet = &self.tablets[id as usize];
         if let Some(rule) = &self.settings.load
             && watched_value(rule, &load.scaled(per)) >= WATCH * rule.threshold
             && let Err(at) = self.watched.binary_search(&id)
@@ -57,15 +53,6 @@ impl Simulation {
             if filled >= if is_fast { KEEP_FAST } else { KEEP_SLOW } {
                 self.tablets[id as usize].hot = Some(Box::new(Hot::new(is_fast)));
             }
-        }
-    }
-
-    fn note_limits(&mut self, id: u32, rates: &Load) {
-        let Some(limits) = self.settings.tablet_limits else { return };
-        if (rates.writes > limits.writes_per_s || rates.reads > limits.reads_per_s)
-            && let Err(at) = self.capped.binary_search(&id)
-        {
-            self.capped.insert(at, id);
         }
     }
 

@@ -170,6 +170,15 @@ impl Simulation {
         let Some(limits) = self.settings.tablet_limits else { return 0.0 };
         let mut refused = 0.0;
         let tablets = &self.tablets;
+        // Those that got something in this second; a tablet is limited from its first second on.
+        for &id in &self.touched {
+            let load = tablets[id as usize].load.get().scaled(per);
+            if (load.writes > limits.writes_per_s || load.reads > limits.reads_per_s)
+                && let Err(at) = self.capped.binary_search(&id)
+            {
+                self.capped.insert(at, id);
+            }
+        }
         self.capped.retain(|&id| {
             let tablet = &tablets[id as usize];
             let load = tablet.load.get().scaled(per);
