@@ -71,7 +71,7 @@ pub(crate) struct HeatmapArgs {
     #[arg(long, value_name = "NUMBER", default_value = "600", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     seconds: u32,
     /// Writes per second, if the input has no times or is simulated [default there: as many as keep all nodes at 70 %]
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = super::simulate::positive)]
     writes_per_s: Option<f64>,
     /// The keys are a load that happens once, sorted on purpose
     #[arg(long)]

@@ -276,12 +276,22 @@ fn read_points(file: &Path) -> Result<Vec<Vec<u8>>> {
         .collect()
 }
 
+/// Above every rate and size there is; a week of it still fits the 64 bits that totals are printed with.
+const NUMBER_MAX: f64 = 1e12;
+
 fn number(text: &str) -> Result<f64, String> {
     let number: f64 = text.replace('_', "").parse().map_err(|_| "it is no number".to_owned())?;
-    if number.is_finite() { Ok(number) } else { Err("it is not finite".to_owned()) }
+    if !number.is_finite() {
+        Err("it is not finite".to_owned())
+    } else if number > NUMBER_MAX {
+        Err("it is more than 1,000,000,000,000".to_owned())
+    } else {
+        Ok(number)
+    }
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+/// A rate or size above 0 that totals can be made of.
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
     number(text)
         .and_then(|number| if number > 0.0 { Ok(number) } else { Err("it must be above 0".to_owned()) })
 }

@@ -5,7 +5,7 @@ mod export;
 mod recorded;
 mod text;
 
-pub(crate) use args::SimulateArgs;
+pub(crate) use args::{SimulateArgs, positive};
 
 use crate::exit::{Exit, Failure};
 use crate::new_file;
