@@ -441,6 +441,15 @@ fn salt_texts(question: &BucketQuestion, buckets: u32, needed: u32) -> Vec<Strin
         point.usable_share * 100.0,
         shown(point.writes_per_s)
     )];
+    let even = question.point(question.nodes.max(1));
+    if buckets.is_power_of_two() && even.usable_share > point.usable_share + 0.01 {
+        texts.push(format!(
+            "A power of two: doubling it later cuts each bucket in two. {} buckets would use {:.0} % of today's {} nodes.",
+            question.nodes,
+            even.usable_share * 100.0,
+            question.nodes
+        ));
+    }
     if question.placement == Placement::Random && even_share(buckets, question.nodes) > point.usable_share {
         texts.push(format!(
             "Placed evenly the same buckets use {:.0} %: split the table in advance and balance it by itself.",
