@@ -5,6 +5,7 @@
 mod cli;
 mod command;
 mod exit;
+mod input_file;
 mod interrupt;
 mod json;
 mod new_file;

@@ -1,6 +1,7 @@
 //! `rowkey import`: CSV and JSON lines into a table.
 
 use crate::exit::{Exit, Failure};
+use crate::input_file;
 use crate::interrupt::{Interrupt, Interruptible};
 use crate::json::{self, Object};
 use crate::output::Format;
@@ -238,16 +239,9 @@ fn open(file: &Path, interrupt: &Interrupt) -> Result<(Box<dyn Read>, Option<u64
     if file == Path::new("-") {
         return Ok((Box::new(Interruptible::new(io::stdin(), interrupt.clone())), None));
     }
-    let shown = file.display();
-    let failed = |error: io::Error| Failure::bad_data(format!("{shown}: cannot be read: {error}"));
-    let opened = File::open(file).map_err(failed)?;
-    let metadata = opened.metadata().map_err(failed)?;
-    if metadata.is_dir() {
-        return Err(Failure::bad_data(format!("{shown} is a folder; give a file")));
-    }
+    let (opened, length) = input_file::open(file)?;
     let is_packed = file.extension().is_some_and(|ending| ending == "gz");
-    let length = (metadata.is_file() && !is_packed).then_some(metadata.len());
-    Ok((Box::new(opened), length))
+    Ok((Box::new(opened), length.filter(|_| !is_packed)))
 }
 
 /// Creates the reject file, which must not be the input: that would be empty then.

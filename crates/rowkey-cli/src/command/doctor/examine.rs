@@ -2,6 +2,7 @@
 
 use super::{DoctorArgs, InputKind, generate};
 use crate::exit::Failure;
+use crate::input_file;
 use crate::interrupt::{Interrupt, Interruptible};
 use crate::progress::{Progress, Unit};
 use crate::session::Session;
@@ -118,13 +119,7 @@ pub(super) fn open<'a>(file: &Path, copy: Option<&'a File>, interrupt: &Interrup
         };
         return Ok(Input { name, reader, length: None });
     }
-    let failed = |error: io::Error| Failure::bad_data(format!("{name}: cannot be read: {error}"));
-    let opened = File::open(file).map_err(failed)?;
-    let metadata = opened.metadata().map_err(failed)?;
-    if metadata.is_dir() {
-        return Err(Failure::bad_data(format!("{name} is a folder; give a file")));
-    }
-    let length = metadata.is_file().then_some(metadata.len());
+    let (opened, length) = input_file::open(file)?;
     Ok(Input { name, reader: Box::new(opened), length })
 }
 

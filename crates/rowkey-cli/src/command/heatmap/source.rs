@@ -2,6 +2,7 @@
 
 use super::{HeatmapArgs, shown};
 use crate::exit::Failure;
+use crate::input_file;
 use crate::interrupt::{Interrupt, Interruptible};
 use crate::progress::{Progress, Unit};
 use anyhow::Result;
@@ -12,7 +13,6 @@ use rowkey_hotspot::input::{self, ReadReport};
 use rowkey_hotspot::sim::{self, Observer, Settings, Tick};
 use rowkey_hotspot::workload::WorkloadOptions;
 use rowkey_hotspot::{Capacity, OpKind, Operation};
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -51,14 +51,8 @@ fn open(file: &Path, interrupt: &Interrupt) -> Result<(Box<dyn Read>, Option<u64
     if file == Path::new("-") {
         return Ok((Box::new(Interruptible::new(io::stdin(), interrupt.clone())), None));
     }
-    let shown = file.display();
-    let failed = |error: io::Error| Failure::bad_data(format!("{shown}: cannot be read: {error}"));
-    let opened = File::open(file).map_err(failed)?;
-    let metadata = opened.metadata().map_err(failed)?;
-    if metadata.is_dir() {
-        return Err(Failure::bad_data(format!("{shown} is a folder; give a file")));
-    }
-    Ok((Box::new(opened), metadata.is_file().then_some(metadata.len())))
+    let (opened, length) = input_file::open(file)?;
+    Ok((Box::new(opened), length))
 }
 
 /// Simulates the schema's writes and queries on the nodes of a cluster, and answers with what was assumed.
