@@ -55,7 +55,7 @@ impl Capacity {
         })
     }
 
-    /// Node seconds of one seek of a scan: a point read's ([D] of the published figures).
+    /// Node seconds of one seek of a scan: a point read's, derived from the published figures.
     pub fn seek_s(&self) -> f64 {
         1.0 / self.reads_per_s
     }
