@@ -28,6 +28,9 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 const KEYS: u64 = 10_000_000;
 const ROUNDS: usize = 3;
 
+/// The key of a write, from its number and how many there are.
+type KeyAt = fn(u64, u64, &mut Seeded) -> String;
+
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [run, step, file] = &arguments[..]
@@ -57,8 +60,7 @@ struct Run {
 }
 
 fn compare(folder: &Path, keys: u64, rounds: usize) -> Result<()> {
-    let designs: [(&str, fn(u64, u64, &mut Seeded) -> String); 2] =
-        [("salted", salted), ("time first", time_first)];
+    let designs: [(&str, KeyAt); 2] = [("salted", salted), ("time first", time_first)];
     for (name, design) in designs {
         let file = folder.join("keys.txt");
         write_keys(&file, keys, design)?;

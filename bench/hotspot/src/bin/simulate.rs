@@ -35,9 +35,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let outcome = simulate(&codec, &workload, &settings, points, seconds, &mut ())?;
     let (took, busy) = (begun.elapsed().as_secs_f64(), busy_s() - busy);
     let totals = &outcome.totals;
-    println!("{nodes} nodes, {tablets} tablets, {seconds} s simulated in {took:.1} s, {busy:.1} s of the processor");
-    println!("{} operations drawn, {} tablets cut, {:.0} operations/s served", totals.draws, totals.splits, totals.served_per_s);
-    println!("against the goal of {GOAL_S} s: {:.2} by the clock, {:.2} by the processor", took / GOAL_S, busy / GOAL_S);
+    println!(
+        "{nodes} nodes, {tablets} tablets, {seconds} s simulated in {took:.1} s, {busy:.1} s of the processor"
+    );
+    println!(
+        "{} operations drawn, {} tablets cut, {:.0} operations/s served",
+        totals.draws, totals.splits, totals.served_per_s
+    );
+    println!(
+        "against the goal of {GOAL_S} s: {:.2} by the clock, {:.2} by the processor",
+        took / GOAL_S,
+        busy / GOAL_S
+    );
     Ok(())
 }
 
@@ -46,6 +55,7 @@ fn busy_s() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // Behind the name, in brackets: state is field 3; user and system time are fields 14 and 15, in hundredths of a second.
     let behind = stat.rsplit(')').next().unwrap_or_default();
-    let ticks: f64 = behind.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
+    let ticks: f64 =
+        behind.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
     ticks / 100.0
 }
