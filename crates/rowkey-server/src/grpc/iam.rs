@@ -1,0 +1,1 @@
+//! Policies: stored and answered, never enforced.

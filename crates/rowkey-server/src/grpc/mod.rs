@@ -1,0 +1,50 @@
+//! The gRPC services, one folder each.
+
+mod data;
+mod iam;
+mod instance_admin;
+mod operations;
+mod table_admin;
+
+use crate::server::unavailable;
+use crate::shared::Shared;
+use rowkey_proto::admin::bigtable_instance_admin_server::BigtableInstanceAdminServer;
+use rowkey_proto::admin::bigtable_table_admin_server::BigtableTableAdminServer;
+use rowkey_proto::data::bigtable_server::BigtableServer;
+use rowkey_proto::longrunning::operations_server::OperationsServer;
+use rowkey_store::Result;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::transport::Server;
+
+/// Bytes of one message, 256 MiB: the largest row that a read returns (`MutateRowRequest`, `ReadRowsResponse`).
+const MESSAGE_BYTES_MAX: usize = 256 << 20;
+
+/// Serves until `stopping` becomes true and requests in flight have ended.
+pub(crate) async fn serve(
+    shared: Arc<Shared>,
+    listener: TcpListener,
+    mut stopping: watch::Receiver<bool>,
+) -> Result<()> {
+    let data = BigtableServer::new(data::DataService::new(Arc::clone(&shared)))
+        .max_decoding_message_size(MESSAGE_BYTES_MAX)
+        .max_encoding_message_size(MESSAGE_BYTES_MAX);
+    let tables = BigtableTableAdminServer::new(table_admin::TableAdminService::new(Arc::clone(&shared)));
+    let instances =
+        BigtableInstanceAdminServer::new(instance_admin::InstanceAdminService::new(Arc::clone(&shared)));
+    let operations = OperationsServer::new(operations::OperationsService::new(shared));
+    Server::builder()
+        .tcp_nodelay(true)
+        .add_service(data)
+        .add_service(tables)
+        .add_service(instances)
+        .add_service(operations)
+        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), async move {
+            // An error means that the server is gone: stop as well.
+            let _ = stopping.wait_for(|stop| *stop).await;
+        })
+        .await
+        .map_err(|error| unavailable("the gRPC service failed", error))
+}
