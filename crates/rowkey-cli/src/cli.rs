@@ -4,6 +4,9 @@ use crate::command;
 use crate::output::{Color, FormatArg};
 use clap::{Args, Parser, Subcommand};
 
+/// Where the tables are, if nobody says.
+pub(crate) const DEFAULT_STORE: &str = "./data";
+
 const ABOUT: &str = "Design row keys, and use them, for Bigtable, HBase and an embedded store.";
 
 const LONG_ABOUT: &str = "\
@@ -45,7 +48,7 @@ pub(crate) struct Cli {
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct GlobalArgs {
     /// Where the tables are: the folder of an embedded store
-    #[arg(long, global = true, value_name = "FOLDER", env = "ROWKEY_STORE", default_value = "./data")]
+    #[arg(long, global = true, value_name = "FOLDER", env = "ROWKEY_STORE", default_value = DEFAULT_STORE)]
     pub(crate) store: String,
     /// How results are printed: text for people, json (lines) or csv for programs, sarif for findings of the doctor
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
@@ -82,6 +85,8 @@ pub(crate) enum Command {
     /// Create, list, describe, drop, back up and restore tables
     #[command(subcommand)]
     Table(command::table::TableCommand),
+    /// Serve the Bigtable API over a store, with a live map of the load
+    Serve(command::serve::ServeArgs),
     /// Load CSV or JSON lines into a table
     Import(command::import::ImportArgs),
     /// Write a table's rows as CSV or JSON lines

@@ -23,7 +23,7 @@ use clap::Parser as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
+    let cli = cli::Cli::parse_from(command::serve::launcher::rewritten(std::env::args_os()));
     let mut session = session::Session::new(&cli.global);
     let result = command::run(cli.command, &mut session);
     // Results that came before a failure are shown before its message.

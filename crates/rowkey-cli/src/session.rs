@@ -64,6 +64,11 @@ impl Session {
         self.recording.get().map_or(Ok(()), Recording::finish)
     }
 
+    /// Whether what goes to stderr is coloured.
+    pub(crate) fn colours_stderr(&self) -> bool {
+        self.color.applies(io::stderr().is_terminal())
+    }
+
     /// Prints a warning to stderr.
     pub(crate) fn warn(&self, message: &str) {
         self.tell(Style::Warning, "warning:", message);

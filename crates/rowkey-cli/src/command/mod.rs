@@ -13,6 +13,7 @@ pub(crate) mod plan;
 pub(crate) mod put;
 pub(crate) mod scan;
 pub(crate) mod schema;
+pub(crate) mod serve;
 pub(crate) mod simulate;
 pub(crate) mod splits;
 pub(crate) mod table;
@@ -44,6 +45,7 @@ pub(crate) fn run(command: Command, session: &mut Session) -> Result<Exit> {
         Command::Simulate(args) => simulate::run(&args, session),
         Command::Plan(args) => plan::run(&args, session),
         Command::Table(command) => table::run(&command, session),
+        Command::Serve(args) => serve::run(&args, session),
         Command::Import(args) => import::run(&args, session),
         Command::Export(args) => export::run(&args, session),
         Command::Scan(args) => scan::run(&args, session),
