@@ -2,10 +2,11 @@
 //!
 //! Nothing here knows a key schema, a disk, a network or a protobuf type. Start reading at [`Engine`].
 //!
-//! - Pure decisions that all engines share: [`check`], [`gc`], [`select`], [`read_modify_write`], [`tablet`].
+//! - Pure decisions that all engines share: [`aggregate`], [`check`], [`gc`], [`select`], [`read_modify_write`], [`tablet`].
 //! - Engines: [`memory`], the oracle; [`wrap`], around others.
 //! - What every engine must pass: [`conformance`], [`metamorphic`].
 
+pub mod aggregate;
 pub mod check;
 pub mod conformance;
 pub mod escape;

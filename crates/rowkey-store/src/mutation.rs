@@ -28,7 +28,7 @@ pub enum Mutation {
         /// The value.
         value: Bytes,
     },
-    /// Adds an input to an aggregate cell. Completed with the server.
+    /// Adds an input to the cell of this column and time, or makes one of it. Repeated, it counts again.
     AddToCell {
         /// The family, which must be an aggregate.
         family: String,
@@ -39,7 +39,7 @@ pub enum Mutation {
         /// The input.
         input: i64,
     },
-    /// Merges a state into an aggregate cell. Completed with the server.
+    /// Merges a state into the cell of this column and time, or makes one of it. An empty state does nothing.
     MergeToCell {
         /// The family, which must be an aggregate.
         family: String,
@@ -47,7 +47,7 @@ pub enum Mutation {
         qualifier: Bytes,
         /// The time.
         timestamp: Timestamp,
-        /// The state.
+        /// The state, 8 bytes big-endian ([`crate::aggregate`]), or nothing.
         state: Bytes,
     },
     /// Deletes the cells of a column whose time is in a half-open range (an end of `i64::MAX` is no end), and those that the
@@ -79,6 +79,25 @@ impl Mutation {
         value: impl Into<Bytes>,
     ) -> Self {
         Self::SetCell { family: family.into(), qualifier: qualifier.into(), timestamp, value: value.into() }
+    }
+
+    /// Adds an input to an aggregate cell.
+    pub fn add(
+        family: impl Into<String>,
+        qualifier: impl Into<Bytes>,
+        timestamp: Timestamp,
+        input: i64,
+    ) -> Self {
+        Self::AddToCell { family: family.into(), qualifier: qualifier.into(), timestamp, input }
+    }
+
+    /// Bytes of the value that it writes; 0 for a delete.
+    pub fn value_bytes(&self) -> u64 {
+        match self {
+            Self::SetCell { value: bytes, .. } | Self::MergeToCell { state: bytes, .. } => bytes.len() as u64,
+            Self::AddToCell { .. } => crate::aggregate::STATE_BYTES as u64,
+            Self::DeleteFromColumn { .. } | Self::DeleteFromFamily { .. } | Self::DeleteFromRow => 0,
+        }
     }
 
     /// Deletes all cells of a column.

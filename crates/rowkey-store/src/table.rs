@@ -50,12 +50,19 @@ pub enum ValueType {
     /// Bytes.
     #[default]
     Bytes,
-    /// The sum of 64-bit integers.
+    /// The sum of 64-bit integers, which wraps: see [`crate::aggregate`].
     IntSum,
     /// The least of 64-bit integers.
     IntMin,
     /// The greatest of 64-bit integers.
     IntMax,
+}
+
+impl ValueType {
+    /// Whether cells are written with [`crate::Mutation::AddToCell`] and [`crate::Mutation::MergeToCell`] only.
+    pub fn is_aggregate(self) -> bool {
+        self != Self::Bytes
+    }
 }
 
 /// The granularity of timestamps, fixed for ever.

@@ -4,7 +4,7 @@ use super::{family_index, invalid, limit, row_key, shown};
 use crate::limits::{MUTATIONS_MAX, QUALIFIER_BYTES_MAX, VALUE_BYTES_MAX};
 use crate::{
     CheckAndMutate, Error, ErrorKind, Granularity, Mutation, ReadModifyWrite, Result, RowMutation,
-    TableConfig, Timestamp,
+    TableConfig, Timestamp, aggregate,
 };
 
 /// The time of a new cell in microseconds: the server's cut to the granularity.
@@ -36,7 +36,7 @@ pub fn mutate_rows(table: &str, rows: &[RowMutation]) -> Result<()> {
 ///
 /// # Errors
 ///
-/// `Invalid`, `Limit`, `NotFound` (family), `Unsupported` (aggregates).
+/// `Invalid` (also for a step that does not fit the type of its family), `Limit`, `NotFound` (family).
 pub fn row_mutation(table: &str, config: &TableConfig, row: &RowMutation) -> Result<()> {
     row_key(table, &row.key)?;
     let in_row = |error: Error| in_row(table, &row.key, error);
@@ -85,7 +85,7 @@ pub fn read_modify_write(
     for rule in rules {
         let (ReadModifyWrite::Append { family, qualifier: name, .. }
         | ReadModifyWrite::Increment { family, qualifier: name, .. }) = rule;
-        family_index(config, family).map_err(in_row)?;
+        family_of_type(config, family, "a read-modify-write", false).map_err(in_row)?;
         qualifier(family, name).map_err(in_row)?;
         if let ReadModifyWrite::Append { suffix, .. } = rule {
             value(family, name, suffix.len()).map_err(in_row)?;
@@ -121,18 +121,21 @@ fn mutations(config: &TableConfig, mutations: &[Mutation]) -> Result<()> {
 fn mutation(config: &TableConfig, mutation: &Mutation) -> Result<()> {
     match mutation {
         Mutation::SetCell { family, qualifier: name, timestamp, value: bytes } => {
-            family_index(config, family)?;
+            family_of_type(config, family, "SetCell", false)?;
             qualifier(family, name)?;
             new_time(config, *timestamp)?;
             value(family, name, bytes.len())
         }
-        Mutation::AddToCell { family, .. } | Mutation::MergeToCell { family, .. } => {
-            family_index(config, family)?;
-            let what =
-                if matches!(mutation, Mutation::AddToCell { .. }) { "AddToCell" } else { "MergeToCell" };
-            let message =
-                format!("{what} (family `{family}`): aggregates are not supported yet; use an increment");
-            Err(Error::new(ErrorKind::Unsupported, message))
+        Mutation::AddToCell { family, qualifier: name, timestamp, .. } => {
+            family_of_type(config, family, "AddToCell", true)?;
+            qualifier(family, name)?;
+            new_time(config, *timestamp)
+        }
+        Mutation::MergeToCell { family, qualifier: name, timestamp, state } => {
+            family_of_type(config, family, "MergeToCell", true)?;
+            qualifier(family, name)?;
+            new_time(config, *timestamp)?;
+            merged_state(family, name, state)
         }
         Mutation::DeleteFromColumn { family, qualifier: name, times_us } => {
             family_index(config, family)?;
@@ -150,6 +153,36 @@ fn mutation(config: &TableConfig, mutation: &Mutation) -> Result<()> {
         Mutation::DeleteFromFamily { family } => family_index(config, family).map(drop),
         Mutation::DeleteFromRow => Ok(()),
     }
+}
+
+/// Refuses a step on a family of the other kind.
+fn family_of_type(config: &TableConfig, family: &str, what: &str, aggregate: bool) -> Result<()> {
+    let is_aggregate = config.families[family_index(config, family)?].value_type.is_aggregate();
+    if is_aggregate == aggregate {
+        return Ok(());
+    }
+    Err(invalid(if is_aggregate {
+        format!(
+            "Column family type mismatch: `{family}` is an aggregate, which {what} cannot change; use AddToCell or MergeToCell"
+        )
+    } else {
+        format!(
+            "Column family type mismatch: `{family}` is no aggregate, which {what} needs; use SetCell, or an increment for a counter"
+        )
+    }))
+}
+
+/// A state is empty, which does nothing, or a number.
+fn merged_state(family: &str, qualifier: &[u8], state: &[u8]) -> Result<()> {
+    if state.is_empty() || aggregate::number(state).is_some() {
+        return Ok(());
+    }
+    Err(invalid(format!(
+        "the state for column `{family}:{}` has {} bytes; it must be a 64-bit integer, {} bytes big-endian",
+        shown(qualifier),
+        state.len(),
+        aggregate::STATE_BYTES
+    )))
 }
 
 fn count(mutations: usize) -> Result<()> {

@@ -5,9 +5,7 @@ use crate::limits::{
     ANNOTATION_BYTES_MAX, ANNOTATION_NAME_BYTES_MAX, FAMILIES_MAX, FAMILY_NAME_BYTES_MAX,
     TABLE_NAME_BYTES_MAX,
 };
-use crate::{
-    DropScope, Error, ErrorKind, FamilyChange, FamilyConfig, GcRule, Result, TableConfig, ValueType, gc,
-};
+use crate::{DropScope, Error, ErrorKind, FamilyChange, FamilyConfig, GcRule, Result, TableConfig, gc};
 use bytes::Bytes;
 
 /// The error for a table that does not exist.
@@ -36,7 +34,7 @@ pub fn protected(table: &str, what: &str) -> Error {
 ///
 /// # Errors
 ///
-/// `Invalid`, `Limit`, `Unsupported` (aggregate families).
+/// `Invalid`, `Limit`.
 pub fn new_table(table: &str, config: &TableConfig) -> Result<TableConfig> {
     name("table", table, TABLE_NAME_BYTES_MAX)?;
     let in_table = |error: Error| error.context(format!("table `{table}`"));
@@ -78,7 +76,7 @@ pub struct FamilyPlan {
 ///
 /// # Errors
 ///
-/// `NotFound`, `AlreadyExists`, `Conflict` (protected table), `Invalid`, `Limit`, `Unsupported` (aggregate families).
+/// `NotFound`, `AlreadyExists`, `Conflict` (protected table), `Invalid`, `Limit`.
 pub fn family_changes(table: &str, config: &TableConfig, changes: &[FamilyChange]) -> Result<FamilyPlan> {
     // Production refuses the whole call because of one drop, before it looks at the others.
     if config.deletion_protection && changes.iter().any(|change| matches!(change, FamilyChange::Drop { .. }))
@@ -203,17 +201,7 @@ pub fn annotation(table: &str, annotation: &str, content: Option<&Bytes>) -> Res
 
 fn family(config: &FamilyConfig) -> Result<()> {
     name("family", &config.name, FAMILY_NAME_BYTES_MAX)?;
-    rule(&config.name, config.gc_rule.as_ref())?;
-    match config.value_type {
-        ValueType::Bytes => Ok(()),
-        ValueType::IntSum | ValueType::IntMin | ValueType::IntMax => {
-            let message = format!(
-                "family `{}`: aggregate families are not supported yet; use a family of bytes, and increments for counters",
-                config.name
-            );
-            Err(Error::new(ErrorKind::Unsupported, message))
-        }
-    }
+    rule(&config.name, config.gc_rule.as_ref())
 }
 
 fn rule(family: &str, rule: Option<&GcRule>) -> Result<()> {

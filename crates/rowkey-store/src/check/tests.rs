@@ -53,12 +53,6 @@ fn tables_are_checked_and_their_families_come_by_name() {
     bad(vec![family(&"f".repeat(65))], &[], ErrorKind::Limit, "the limit is 64");
     bad(vec![family("f"), family("f")], &[], ErrorKind::Invalid, "given twice");
     bad((0..101).map(|n| family(&format!("f{n}"))).collect(), &[], ErrorKind::Limit, "the limit is 100");
-    bad(
-        vec![FamilyConfig { value_type: ValueType::IntSum, ..family("s") }],
-        &[],
-        ErrorKind::Unsupported,
-        "aggregate",
-    );
     bad(vec![], &[""], ErrorKind::Invalid, "split point is empty");
     bad(vec![], &["a", "a"], ErrorKind::Invalid, "`a` is given twice");
     bad(vec![], &["b", "a"], ErrorKind::Invalid, "`a` comes behind `b`; sort them");
@@ -107,13 +101,6 @@ fn mutations_are_refused_in_bigtables_words() {
     refused(one(Mutation::DeleteFromFamily { family: "x".into() }), ErrorKind::NotFound, "not found: `x`");
     let long = Mutation::set("a", vec![0; 16 * 1024 + 1], Timestamp::Server, "v");
     refused(one(long), ErrorKind::Limit, "the limit is 16384");
-    let add = Mutation::AddToCell {
-        family: "a".into(),
-        qualifier: "q".into(),
-        timestamp: Timestamp::Server,
-        input: 1,
-    };
-    refused(one(add), ErrorKind::Unsupported, "AddToCell");
     let row = |key: &[u8], mutations| RowMutation { key: Bytes::copy_from_slice(key), mutations };
     let check = |row: &RowMutation| row_mutation("t", &config(), row);
     refused(check(&row(b"", vec![set("a", 0)])), ErrorKind::Invalid, "Row keys must be non-empty");
@@ -127,6 +114,34 @@ fn mutations_are_refused_in_bigtables_words() {
     );
     let half = row(b"k", vec![Mutation::DeleteFromRow; 50_001]);
     refused(mutate_rows("t", &[half.clone(), half]), ErrorKind::Limit, "send fewer rows at once");
+}
+
+#[test]
+fn steps_must_fit_the_type_of_their_family() {
+    let sum = FamilyConfig { value_type: ValueType::IntSum, ..family("s") };
+    let config = TableConfig { families: vec![family("a"), sum], ..TableConfig::default() };
+    let one = |step| row_mutation("t", &config, &RowMutation { key: "k".into(), mutations: vec![step] });
+    let add = |family: &str, time_us| Mutation::add(family, "q", Timestamp::Micros(time_us), 1);
+    let merge = |family: &str, state: &'static [u8]| Mutation::MergeToCell {
+        family: family.to_owned(),
+        qualifier: "q".into(),
+        timestamp: Timestamp::Server,
+        state: Bytes::from_static(state),
+    };
+    let mismatch = "Column family type mismatch";
+    one(add("s", 0)).unwrap();
+    one(merge("s", b"12345678")).unwrap();
+    one(merge("s", b"")).unwrap();
+    refused(one(set("s", 0)), ErrorKind::Invalid, mismatch);
+    refused(one(add("a", 0)), ErrorKind::Invalid, mismatch);
+    refused(one(merge("a", b"")), ErrorKind::Invalid, mismatch);
+    refused(one(add("x", 0)), ErrorKind::NotFound, "not found: `x`");
+    refused(one(add("s", 1)), ErrorKind::Invalid, "Timestamp granularity mismatch");
+    refused(one(merge("s", b"1234567")), ErrorKind::Invalid, "has 7 bytes");
+    refused(one(merge("s", b"123456789")), ErrorKind::Invalid, "has 9 bytes");
+    let rule = ReadModifyWrite::Increment { family: "s".to_owned(), qualifier: "q".into(), amount: 1 };
+    let increment = read_modify_write("t", &config, b"k", &[rule], Timestamp::Server);
+    refused(increment, ErrorKind::Invalid, mismatch);
 }
 
 #[test]

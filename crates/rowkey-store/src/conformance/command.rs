@@ -5,7 +5,6 @@ use super::{Harness, show};
 use crate::{
     CheckAndMutate, Clock as _, DropScope, Durability, Engine, EngineExt, FamilyChange, Granularity,
     ManualClock, ReadModifyWrite, ReadRequest, Result, RowMutation, Snapshot, TableConfig, Timestamp,
-    ValueType,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -115,9 +114,6 @@ fn create(engine: &dyn Engine, table: &str, options: &[&str]) -> Result<String> 
     for option in options {
         if let Some(point) = option.strip_prefix("split=") {
             config.split_points.push(bytes(point)?);
-        } else if let Some(name) = option.strip_prefix("sum=") {
-            let value_type = ValueType::IntSum;
-            config.families.push(crate::FamilyConfig { value_type, ..family(name)? });
         } else if *option == "micros" {
             config.granularity = Granularity::Micros;
         } else if *option == "protected" {

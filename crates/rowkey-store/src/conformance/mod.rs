@@ -5,12 +5,14 @@
 //!
 //! ```text
 //! clock 100s                                            the clock
-//! create t a b:maxage=7d||maxversions=1 split=m micros protected sum=c
+//! create t a b:maxage=7d||maxversions=1 split=m micros protected
+//! create t sum=c min=d:maxversions=1 max=e              aggregate families; `families t +sum=c` as well
 //! drop t | tables | describe t | protect t on
 //! families t +c:maxversions=1 ~a:never -b               creates, changes the rule, drops
 //! annotate t name content | annotate t name
 //! mutate t row set a:q@5ms=v ; delete a:q@1ms..5ms ; delete a:q ; delete-family a ; delete-row | row2 set a:q=v
 //! set t row a:q@5ms=v a:r=w                             short for mutate; without a time: the clock's
+//! mutate t row add c:q@5ms=-7 ; merge c:q@5ms=\x00...   aggregates: a number, a state
 //! check t row column=a:q filter=pass then delete-row else set a:q=v
 //! rmw t row @5ms append a:q=suffix ; increment a:n=5
 //! read t key=k prefix=p range=[a..b) none family=a column=a:q times=1ms..5ms versions=1 filter=... limit=2 reverse live
@@ -56,6 +58,9 @@ macro_rules! scripts {
 
 /// All scripts: name and text.
 pub const SCRIPTS: &[(&str, &str)] = scripts![
+    "aggregate_errors",
+    "aggregates",
+    "aggregates_and_rules",
     "annotations",
     "atomic_rows",
     "check_and_mutate",

@@ -63,10 +63,13 @@ pub(super) fn cell(word: &str) -> Result<(String, Bytes, Timestamp, &str)> {
     Ok((family, qualifier, timestamp, value))
 }
 
-/// `name` or `name:rule`.
+/// `name` or `name:rule`, of an aggregate with `sum=`, `min=` or `max=` in front.
 pub(super) fn family(word: &str) -> Result<FamilyConfig> {
+    let types = [("sum=", ValueType::IntSum), ("min=", ValueType::IntMin), ("max=", ValueType::IntMax)];
+    let of_type = types.iter().find_map(|(sign, of)| word.strip_prefix(sign).map(|rest| (rest, *of)));
+    let (word, value_type) = of_type.unwrap_or((word, ValueType::Bytes));
     let (name, rule) = word.split_once(':').unwrap_or((word, "never"));
-    Ok(FamilyConfig { name: name.to_owned(), gc_rule: gc::parse_rule(rule)?, value_type: ValueType::Bytes })
+    Ok(FamilyConfig { name: name.to_owned(), gc_rule: gc::parse_rule(rule)?, value_type })
 }
 
 /// Steps of one row, separated by `;`.

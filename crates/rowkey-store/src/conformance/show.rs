@@ -1,7 +1,7 @@
 //! What commands print.
 
 use crate::escape::escaped;
-use crate::{GarbageReport, Granularity, KeySample, Row, RowRange, TableConfig, TabletInfo, gc};
+use crate::{GarbageReport, Granularity, KeySample, Row, RowRange, TableConfig, TabletInfo, ValueType, gc};
 use std::fmt::Write as _;
 
 /// Bytes as one word that can be read back.
@@ -71,7 +71,14 @@ pub(super) fn garbage(reports: &[GarbageReport]) -> String {
 pub(super) fn config(config: &TableConfig) -> String {
     let mut out = String::new();
     for family in &config.families {
-        let _ = writeln!(out, "family {}: {}", family.name, gc::format_rule(family.gc_rule.as_ref()));
+        let values = match family.value_type {
+            ValueType::Bytes => "",
+            ValueType::IntSum => ", sum",
+            ValueType::IntMin => ", min",
+            ValueType::IntMax => ", max",
+        };
+        let rule = gc::format_rule(family.gc_rule.as_ref());
+        let _ = writeln!(out, "family {}: {rule}{values}", family.name);
     }
     if config.granularity == Granularity::Micros {
         out.push_str("granularity: micros\n");

@@ -6,7 +6,7 @@ use crate::tablet::TabletMap;
 use crate::{
     Cell, CheckAndMutate, DropScope, FamilyChange, GarbageReport, GcRule, KeySample, Mutation,
     ReadModifyWrite, ReadRequest, Result, Row, RowKey, RowMutation, RowRange, RowStream, TableConfig,
-    TabletInfo, Timestamp, check, gc, read_modify_write,
+    TabletInfo, Timestamp, aggregate, check, gc, read_modify_write,
 };
 use bytes::Bytes;
 use std::cmp::Reverse;
@@ -256,9 +256,7 @@ impl Table {
         let mut cells = self.rows.get(key).map_or_else(Cells::new, |cells| Cells::clone(cells));
         let mut bytes = key.len() as u64;
         for mutation in mutations {
-            if let Mutation::SetCell { value, .. } = mutation {
-                bytes += value.len() as u64;
-            }
+            bytes += mutation.value_bytes();
             self.apply_step(&mut cells, mutation, now_us);
         }
         let rows = Arc::make_mut(&mut self.rows);
@@ -307,10 +305,37 @@ impl Table {
                 cells.retain(|place, _| place.family != number);
             }
             Mutation::DeleteFromRow => cells.clear(),
-            Mutation::AddToCell { .. } | Mutation::MergeToCell { .. } => {
-                unreachable!("`check::row_mutation` refuses aggregates")
+            Mutation::AddToCell { family, qualifier, timestamp, input } => {
+                self.add(cells, family, qualifier, *timestamp, *input, now_us);
+            }
+            Mutation::MergeToCell { family, qualifier, timestamp, state } => {
+                if let Some(input) = aggregate::number(state) {
+                    self.add(cells, family, qualifier, *timestamp, input, now_us);
+                }
             }
         }
+    }
+
+    /// Combines an input with the live cell of a column and time.
+    fn add(
+        &self,
+        cells: &mut Cells,
+        family: &str,
+        qualifier: &Bytes,
+        timestamp: Timestamp,
+        input: i64,
+        now_us: i64,
+    ) {
+        let index = check::family_index(&self.config, family).expect("the mutations were checked");
+        let (number, config) = (self.families[index], &self.config.families[index]);
+        let time_us = check::timestamp_us(timestamp, self.config.granularity, now_us);
+        let newer = column(cells, number, qualifier).filter(|(place, _)| place.newest_first.0 > time_us);
+        let nth_newest = 1 + newer.count() as u64;
+        let hidden = config.gc_rule.as_ref().is_some_and(|rule| rule.takes(nth_newest, time_us, now_us));
+        let place = Place { family: number, qualifier: qualifier.clone(), newest_first: Reverse(time_us) };
+        let before = cells.get(&place).filter(|_| !hidden);
+        let state = aggregate::combine(config.value_type, before.map(|state| &state[..]), input);
+        cells.insert(place, state.expect("only states are written to an aggregate family"));
     }
 
     /// Changes the rows of a range; those that lose all cells are gone.

@@ -17,7 +17,9 @@ pub(super) const START_US: i64 = 1_000_000;
 pub(super) const SNAPSHOTS: usize = 3;
 
 const BYTES: [u8; 6] = [0x00, 0x01, b'a', b'b', 0xfe, 0xff];
-const FAMILIES: [&str; 4] = ["a", "b", "c", "d"];
+const FAMILIES: [&str; 5] = ["a", "b", "c", "d", AGGREGATE];
+/// The family that is a sum, a minimum or a maximum. It is written as one, nearly always.
+const AGGREGATE: &str = "s";
 const WINDOW_MS: i64 = 40;
 
 /// The steps of a seed. The first creates the table.
@@ -61,7 +63,7 @@ impl Maker {
             875..895 => Step::Collect,
             895..910 => Step::Describe,
             910..930 => Step::Reopen,
-            930..933 => Step::Recreate(self.config()),
+            930..936 => Step::Recreate(self.config()),
             _ => {
                 let wait_us = 1 + i64::try_from(self.choose.below(8_000)).unwrap_or_default();
                 self.now_us += wait_us;
@@ -122,12 +124,33 @@ impl Maker {
             }
             3 => Mutation::DeleteFromFamily { family },
             4 if self.choose.chance(50) => Mutation::DeleteFromRow,
+            _ => self.cell(family, qualifier),
+        }
+    }
+
+    /// A write to a family: of the kind that it takes, nearly always.
+    fn cell(&mut self, family: String, qualifier: Bytes) -> Mutation {
+        let timestamp = self.timestamp();
+        if (family == AGGREGATE) == self.choose.chance(2) {
+            let value = if self.choose.chance(10) { Bytes::from(vec![0; 8]) } else { self.some_bytes(0, 3) };
+            return Mutation::SetCell { family, qualifier, timestamp, value };
+        }
+        match self.choose.below(40) {
+            0..20 => Mutation::AddToCell { family, qualifier, timestamp, input: self.input() },
+            20 => Mutation::MergeToCell { family, qualifier, timestamp, state: self.some_bytes(0, 9) },
             _ => {
-                let value =
-                    if self.choose.chance(10) { Bytes::from(vec![0; 8]) } else { self.some_bytes(0, 3) };
-                Mutation::SetCell { family, qualifier, timestamp: self.timestamp(), value }
+                let state = Bytes::copy_from_slice(&self.input().to_be_bytes());
+                Mutation::MergeToCell { family, qualifier, timestamp, state }
             }
         }
+    }
+
+    /// A small number, or any.
+    fn input(&mut self) -> i64 {
+        if self.choose.chance(20) {
+            return i64::from_be_bytes(self.choose.any().to_be_bytes());
+        }
+        i64::try_from(self.choose.below(20)).unwrap_or_default() - 10
     }
 
     fn mutations(&mut self) -> Vec<Mutation> {
@@ -150,6 +173,9 @@ impl Maker {
     fn read_modify_write(&mut self) -> Step {
         let rules = (0..self.choose.below(4)).map(|_| {
             let (family, qualifier) = (self.family(), self.qualifier());
+            // Refused on an aggregate: now and then is enough.
+            let spared = family == AGGREGATE && self.choose.chance(90);
+            let family = if spared { FAMILIES[0].to_owned() } else { family };
             if self.choose.chance(50) {
                 ReadModifyWrite::Append { family, qualifier, suffix: self.some_bytes(0, 2) }
             } else {
@@ -260,14 +286,18 @@ impl Maker {
 
     fn family_config(&mut self, name: &str) -> FamilyConfig {
         let gc_rule = self.choose.chance(75).then(|| self.rule(2));
-        FamilyConfig { name: name.to_owned(), gc_rule, value_type: ValueType::Bytes }
+        let aggregates = [ValueType::IntSum, ValueType::IntMin, ValueType::IntMax];
+        let value_type = if name == AGGREGATE { *self.choose.one_of(&aggregates) } else { ValueType::Bytes };
+        FamilyConfig { name: name.to_owned(), gc_rule, value_type }
     }
 
     fn family_change(&mut self) -> FamilyChange {
         let family = self.family();
-        match self.choose.below(10) {
-            0..6 => FamilyChange::SetGcRule { family, gc_rule: self.choose.chance(80).then(|| self.rule(2)) },
-            6..8 => FamilyChange::Create(self.family_config(&family)),
+        match self.choose.below(20) {
+            0..11 => {
+                FamilyChange::SetGcRule { family, gc_rule: self.choose.chance(80).then(|| self.rule(2)) }
+            }
+            11..18 => FamilyChange::Create(self.family_config(&family)),
             _ => FamilyChange::Drop { family },
         }
     }

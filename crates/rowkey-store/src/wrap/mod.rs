@@ -410,15 +410,8 @@ fn written(key_len: usize, mutations: &[Mutation]) -> Outcome {
         )
     };
     let deletes_row = behind.is_some_and(|behind| !behind.iter().any(writes));
-    Outcome { rows: 1, bytes: key_len as u64 + value_bytes(mutations), deletes_row, ..Outcome::default() }
-}
-
-fn value_bytes(mutations: &[Mutation]) -> u64 {
-    let bytes = mutations.iter().map(|mutation| match mutation {
-        Mutation::SetCell { value, .. } => value.len() as u64,
-        _ => 0,
-    });
-    bytes.sum()
+    let values = mutations.iter().map(Mutation::value_bytes).sum::<u64>();
+    Outcome { rows: 1, bytes: key_len as u64 + values, deletes_row, ..Outcome::default() }
 }
 
 #[cfg(test)]
