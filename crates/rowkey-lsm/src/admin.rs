@@ -48,6 +48,22 @@ impl Committer {
         self.switch(name, None, Vec::new())
     }
 
+    /// One batch removes the record under the old name and writes it under the new one; keyspaces stay as they are.
+    pub(crate) fn rename_table(&mut self, from: &str, to: &str) -> Result<()> {
+        check::new_name(to)?;
+        let mut table = Table::clone(&*self.table(from)?);
+        if self.tables.contains_key(to) {
+            return Err(check::table_exists(to));
+        }
+        to.clone_into(&mut table.name);
+        let records = vec![(meta::table_key(from), None), (meta::table_key(to), Some(record_of(&table)))];
+        let before = Arc::clone(&self.tables);
+        let tables = Arc::make_mut(&mut self.tables);
+        tables.remove(from);
+        tables.insert(to.to_owned(), Arc::new(table));
+        self.commit_pairs(records, Vec::new(), true).inspect_err(|_| self.tables = before)
+    }
+
     pub(crate) fn modify_families(&mut self, name: &str, changes: &[FamilyChange]) -> Result<TableConfig> {
         let old = self.table(name)?;
         let plan = check::family_changes(name, &old.config, changes)?;
@@ -273,12 +289,7 @@ impl Committer {
                 (meta::space_key(space.id), Some(meta::encode_space(space.policy.is_settled())))
             }),
         );
-        let record = table.as_ref().map(|table| {
-            let spaces =
-                table.tablets.iter().map(|tablet| tablet.spaces.iter().map(|space| space.id).collect());
-            meta::encode_table(&TableRecord { config: table.config.clone(), spaces: spaces.collect() })
-        });
-        records.push((meta::table_key(name), record));
+        records.push((meta::table_key(name), table.as_ref().map(record_of)));
         let before = Arc::clone(&self.tables);
         let tables = Arc::make_mut(&mut self.tables);
         match table {
@@ -361,6 +372,12 @@ fn cut(table: &mut Table, at: &RowKey) {
         parts.map(|(range, counters)| Arc::new(Tablet { range, spaces: tablet.spaces.clone(), counters }));
     table.tablets.splice(index..=index, parts);
     table.note_split_points();
+}
+
+/// The record of a table in the keyspace `meta`.
+fn record_of(table: &Table) -> Vec<u8> {
+    let spaces = table.tablets.iter().map(|tablet| tablet.spaces.iter().map(|space| space.id).collect());
+    meta::encode_table(&TableRecord { config: table.config.clone(), spaces: spaces.collect() })
 }
 
 fn spaces_of(table: &Table) -> Vec<Space> {

@@ -44,6 +44,8 @@ pub(crate) struct Census {
     pub(crate) has_dead: bool,
     /// Rows whose garbage a merge of files alone would not take.
     pub(crate) stubborn: Vec<Bytes>,
+    /// Fragments that were looked at.
+    pub(crate) fragments: u64,
 }
 
 impl Census {
@@ -55,6 +57,14 @@ impl Census {
         self.dead_cells += other.dead_cells;
         self.has_dead |= other.has_dead;
         self.stubborn.extend(other.stubborn);
+        self.fragments += other.fragments;
+    }
+
+    /// Cells that can go in a keyspace of so many fragments, if the rest of it is as this part.
+    pub(crate) fn garbage_cells(&self, fragments: u64) -> u64 {
+        let can_go = u128::from(self.expired_cells + self.dead_cells);
+        let all = can_go * u128::from(fragments) / u128::from(self.fragments.max(1));
+        u64::try_from(all).unwrap_or(u64::MAX)
     }
 
     /// Whether more than a quarter of the cells can go.
@@ -129,6 +139,7 @@ impl Census {
         rule: Option<&Arc<GcRule>>,
         now_us: i64,
     ) -> Result<()> {
+        self.fragments += fragments.len() as u64;
         let (cells, _) = merge(fragments.iter().cloned().map(Ok))?;
         let key_bytes = key::row_of(prefix.clone())?.len();
         let mut expired = 0;

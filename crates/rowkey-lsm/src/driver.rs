@@ -73,13 +73,17 @@ fn look_after(handle: &Handle, table: &str, shard: &Shard, space: &Space) -> Res
         return Ok(());
     }
     let published = handle.published()?;
-    if !sample(handle, &published, shard, space)?.is_worth_while() {
+    let sample = sample(handle, &published, shard, space)?;
+    let garbage_cells = sample.garbage_cells(space.keyspace.approximate_len() as u64);
+    space.policy.garbage_cells.store(garbage_cells, Ordering::Relaxed);
+    if !sample.is_worth_while() {
         return Ok(());
     }
     let census = take_census(&handle.shared, &published.snapshot, space, &shard.range, usize::MAX)?;
     drop(published);
     if census.is_worth_while() {
         collect_space(handle, table, space, &census.stubborn)?;
+        space.policy.garbage_cells.store(0, Ordering::Relaxed);
     }
     Ok(())
 }

@@ -11,13 +11,14 @@ use crate::open::{self, Opened};
 use crate::options::Options;
 use crate::prepare::Prepared;
 use crate::read::LsmSnapshot;
-use crate::shared::Shared;
+use crate::shared::{OpenDatabase, Shared};
 use crate::state::Published;
+use crate::statistics;
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use rowkey_store::{
     CheckAndMutate, DropScope, Durability, Engine, FamilyChange, GarbageReport, KeySample, ReadModifyWrite,
-    Result, Row, RowKey, RowMutation, Snapshot, TableConfig, TabletInfo, Timestamp, check,
+    Result, Row, RowKey, RowMutation, Snapshot, Statistics, TableConfig, TabletInfo, Timestamp, check,
 };
 use std::fs::File;
 use std::io::{Read, Write};
@@ -76,6 +77,7 @@ impl LsmEngine {
             options,
             registry,
             published,
+            db: ArcSwapOption::from_pointee(OpenDatabase(db.clone())),
             closed: AtomicBool::new(false),
         });
         let (queue, requests) = sync_channel(QUEUE_MAX);
@@ -117,6 +119,7 @@ impl LsmEngine {
         self.handle.shared.closed.store(true, Ordering::Release);
         // The published state holds keyspaces, and those hold fjall's lock.
         self.handle.shared.published.store(None);
+        self.handle.shared.db.store(None);
         if let Some(lock) = threads.lock.take() {
             // Not only closed: a child process that is just being started may hold the same file for a moment.
             let _ = lock.unlock();
@@ -174,6 +177,11 @@ impl Engine for LsmEngine {
     fn drop_table(&self, table: &str) -> Result<()> {
         let table = table.to_owned();
         self.handle.run(move |committer| committer.drop_table(&table))
+    }
+
+    fn rename_table(&self, from: &str, to: &str) -> Result<()> {
+        let (from, to) = (from.to_owned(), to.to_owned());
+        self.handle.run(move |committer| committer.rename_table(&from, &to))
     }
 
     fn list_tables(&self) -> Result<Vec<String>> {
@@ -251,6 +259,10 @@ impl Engine for LsmEngine {
         info::tablets(&self.handle.shared.path, &published, &table)
     }
 
+    fn tablet_counters(&self, table: &str) -> Result<Vec<TabletInfo>> {
+        Ok(info::tablet_counters(&self.handle.table(table)?.1))
+    }
+
     fn split_tablet(&self, table: &str, at: &RowKey) -> Result<()> {
         let (table, at) = (table.to_owned(), at.clone());
         self.handle.run(move |committer| committer.split_tablet(&table, &at))
@@ -263,6 +275,10 @@ impl Engine for LsmEngine {
 
     fn collect_garbage(&self, table: &str) -> Result<Vec<GarbageReport>> {
         collect::collect(&self.handle, table)
+    }
+
+    fn statistics(&self) -> Result<Statistics> {
+        statistics::statistics(&self.handle)
     }
 
     fn sync(&self) -> Result<()> {

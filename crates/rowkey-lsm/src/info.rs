@@ -2,7 +2,7 @@
 
 use crate::fragment::Fragment;
 use crate::key;
-use crate::raw;
+use crate::raw::{self, TableFacts};
 use crate::read::ReadError;
 use crate::state::{Published, Shard, Space, Table, Tablet};
 use bytes::Bytes;
@@ -26,17 +26,7 @@ pub(crate) fn tablets(path: &Path, published: &Published, table: &Table) -> Resu
         let tablets = &table.tablets[shard.tablets.clone()];
         let shares = shares(path, published, &shard, tablets)?;
         for (tablet, (bytes, cells)) in tablets.iter().zip(shares) {
-            let counters = &tablet.counters;
-            infos.push(TabletInfo {
-                range: tablet.range.clone(),
-                bytes,
-                cells,
-                reads: counters.reads.load(Ordering::Relaxed),
-                rows_read: counters.rows_read.load(Ordering::Relaxed),
-                bytes_read: counters.bytes_read.load(Ordering::Relaxed),
-                writes: counters.writes.load(Ordering::Relaxed),
-                bytes_written: counters.bytes_written.load(Ordering::Relaxed),
-            });
+            infos.push(TabletInfo { bytes, cells, ..counted(tablet) });
         }
     }
     Ok(infos)
@@ -83,6 +73,69 @@ fn weigh(published: &Published, space: &Space, tablet: &Tablet) -> Result<(u64, 
         }
     }
     Ok(sums)
+}
+
+/// The tablets of a table, without a look at any row: a file's bytes and pairs are shared out evenly over the tablets that it may have
+/// rows of, and those of the buffers by what was written to each. A pair counts as a cell.
+pub(crate) fn tablet_counters(table: &Table) -> Vec<TabletInfo> {
+    let mut infos: Vec<TabletInfo> = table.tablets.iter().map(|tablet| counted(tablet)).collect();
+    for shard in table.shards() {
+        let of_shard = &mut infos[shard.tablets.clone()];
+        for space in &shard.spaces {
+            share_out(of_shard, raw::memtable_bytes(&space.keyspace), raw::memtable_pairs(&space.keyspace));
+            for facts in raw::tables(&space.keyspace) {
+                let holding = tablets_of_file(of_shard, &facts);
+                let (bytes, cells) = (facts.bytes, facts.pairs);
+                let count = holding.len().max(1) as u64;
+                for info in &mut of_shard[holding] {
+                    info.bytes += bytes / count;
+                    info.cells += cells / count;
+                }
+            }
+        }
+    }
+    infos
+}
+
+/// Shares out what is in a buffer by the bytes that were written to each tablet, evenly if there are none.
+fn share_out(infos: &mut [TabletInfo], bytes: u64, cells: u64) {
+    let written: u64 = infos.iter().map(|info| info.bytes_written).sum();
+    let count = infos.len() as u64;
+    for info in infos {
+        let (part, whole) = if written == 0 { (1, count) } else { (info.bytes_written, written) };
+        let share = |all: u64| {
+            u64::try_from(u128::from(all) * u128::from(part) / u128::from(whole.max(1))).unwrap_or(all)
+        };
+        info.bytes += share(bytes);
+        info.cells += share(cells);
+    }
+}
+
+/// The tablets that a file may have rows of: all from that of its first key to that of its last one.
+fn tablets_of_file(infos: &[TabletInfo], facts: &TableFacts) -> std::ops::Range<usize> {
+    let tablet_of = |key: &[u8]| {
+        let key = Bytes::copy_from_slice(key);
+        let row = key::split(&key).and_then(|(prefix, _)| key::row_of(key.slice(..prefix.len())));
+        // The marker sorts before all rows.
+        row.map_or(0, |row| infos.partition_point(|info| info.range.start <= row).saturating_sub(1))
+    };
+    let (first, last) = (tablet_of(&facts.first_key), tablet_of(&facts.last_key));
+    first..(last + 1).max(first + 1).min(infos.len())
+}
+
+/// What a tablet counted.
+fn counted(tablet: &Tablet) -> TabletInfo {
+    let counters = &tablet.counters;
+    TabletInfo {
+        range: tablet.range.clone(),
+        bytes: 0,
+        cells: 0,
+        reads: counters.reads.load(Ordering::Relaxed),
+        rows_read: counters.rows_read.load(Ordering::Relaxed),
+        bytes_read: counters.bytes_read.load(Ordering::Relaxed),
+        writes: counters.writes.load(Ordering::Relaxed),
+        bytes_written: counters.bytes_written.load(Ordering::Relaxed),
+    }
 }
 
 /// Bytes of the files and buffers of these keyspaces.

@@ -28,6 +28,7 @@ mod raw;
 mod read;
 mod shared;
 mod state;
+mod statistics;
 mod trim;
 mod write;
 

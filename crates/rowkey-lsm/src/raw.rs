@@ -92,11 +92,61 @@ pub(crate) fn memtable_bytes(keyspace: &Keyspace) -> u64 {
     keyspace.tree.active_memtable().size()
 }
 
+/// Pairs in memory that are not in a table yet.
+pub(crate) fn memtable_pairs(keyspace: &Keyspace) -> u64 {
+    keyspace.tree.active_memtable().len() as u64
+}
+
+/// What a database tells of itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Facts {
+    pub(crate) disk_bytes: u64,
+    pub(crate) log_bytes: u64,
+    pub(crate) memtable_bytes: u64,
+    /// Files of the log.
+    pub(crate) files: u64,
+    pub(crate) block_cache_bytes: u64,
+    pub(crate) block_cache_bytes_max: u64,
+    pub(crate) flushes_waiting: u64,
+    pub(crate) compactions_running: u64,
+    pub(crate) compactions_done: u64,
+    pub(crate) compaction_time: Duration,
+}
+
+/// What a database tells of itself.
+///
+/// # Errors
+///
+/// Those of fjall.
+pub(crate) fn facts(db: &Database) -> fjall::Result<Facts> {
+    Ok(Facts {
+        disk_bytes: db.disk_space()?,
+        log_bytes: db.journal_disk_space()?,
+        memtable_bytes: db.write_buffer_size(),
+        files: db.journal_count() as u64,
+        block_cache_bytes: db.cache_size(),
+        block_cache_bytes_max: db.cache_capacity(),
+        flushes_waiting: db.outstanding_flushes() as u64,
+        compactions_running: db.active_compactions() as u64,
+        compactions_done: db.compactions_completed() as u64,
+        compaction_time: db.time_compacting(),
+    })
+}
+
+/// The number of a keyspace's tables, a file each.
+pub(crate) fn file_count(keyspace: &Keyspace) -> u64 {
+    keyspace.table_count() as u64
+}
+
 /// A table of a keyspace.
 #[derive(Debug, Clone)]
 pub(crate) struct TableFacts {
     /// Its first key.
     pub(crate) first_key: Vec<u8>,
+    /// Its last key.
+    pub(crate) last_key: Vec<u8>,
+    /// Its pairs.
+    pub(crate) pairs: u64,
     /// Bytes of its file.
     pub(crate) bytes: u64,
 }
@@ -108,6 +158,8 @@ pub(crate) fn tables(keyspace: &Keyspace) -> Vec<TableFacts> {
         .iter_tables()
         .map(|table| TableFacts {
             first_key: table.metadata.key_range.min().to_vec(),
+            last_key: table.metadata.key_range.max().to_vec(),
+            pairs: table.metadata.item_count,
             bytes: table.metadata.file_size,
         })
         .collect()

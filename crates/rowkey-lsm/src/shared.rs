@@ -3,6 +3,7 @@
 use crate::options::Options;
 use crate::state::{Published, Registry};
 use arc_swap::ArcSwapOption;
+use fjall::Database;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
@@ -18,8 +19,19 @@ pub(crate) struct Shared {
     pub(crate) registry: Arc<Registry>,
     /// `None` once the store is closed: a published state holds keyspaces, and those hold fjall's lock.
     pub(crate) published: ArcSwapOption<Published>,
+    /// For questions that need not wait for the committer; `None` once the store is closed.
+    pub(crate) db: ArcSwapOption<OpenDatabase>,
     /// Set when the store is closed: reads look at it for each row.
     pub(crate) closed: AtomicBool,
+}
+
+/// The database, which cannot be printed.
+pub(crate) struct OpenDatabase(pub(crate) Database);
+
+impl std::fmt::Debug for OpenDatabase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OpenDatabase")
+    }
 }
 
 /// The file beside the log that holds the number of the last acknowledged group: what a log that lost its end cannot tell.

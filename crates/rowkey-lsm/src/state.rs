@@ -172,6 +172,8 @@ pub(crate) struct Policy {
     pub(crate) damaged: AtomicU64,
     /// Cells that compactions took because of the rule.
     pub(crate) taken: AtomicU64,
+    /// Cells that a collection could take, as estimated when the driver looked.
+    pub(crate) garbage_cells: AtomicU64,
     /// Whether something was written since the driver looked.
     pub(crate) touched: AtomicBool,
 }
@@ -206,17 +208,37 @@ impl Policy {
 /// The policies of all keyspaces by name. fjall asks for a keyspace's filter when it opens the keyspace, which on opening a store is
 /// before its tables are known: such a policy takes nothing until it is told its rule.
 #[derive(Debug, Default)]
-pub(crate) struct Registry(Mutex<HashMap<String, Arc<Policy>>>);
+pub(crate) struct Registry(Mutex<Policies>);
+
+#[derive(Debug, Default)]
+struct Policies {
+    known: HashMap<String, Arc<Policy>>,
+    /// What those counted that are forgotten.
+    taken: u64,
+    damaged: u64,
+}
 
 impl Registry {
     /// The policy of a keyspace.
     pub(crate) fn policy(&self, keyspace: &str) -> Arc<Policy> {
         let mut policies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(policies.entry(keyspace.to_owned()).or_default())
+        Arc::clone(policies.known.entry(keyspace.to_owned()).or_default())
     }
 
     /// Forgets a keyspace that is deleted.
     pub(crate) fn forget(&self, keyspace: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(keyspace);
+        let mut policies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(policy) = policies.known.remove(keyspace) {
+            policies.taken += policy.taken.load(Ordering::Relaxed);
+            policies.damaged += policy.damaged.load(Ordering::Relaxed);
+        }
+    }
+
+    /// Cells that compactions took because of rules, and fragments that could not be read, of all keyspaces since the store was opened.
+    pub(crate) fn totals(&self) -> (u64, u64) {
+        let policies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        policies.known.values().fold((policies.taken, policies.damaged), |(taken, damaged), policy| {
+            (taken + policy.taken.load(Ordering::Relaxed), damaged + policy.damaged.load(Ordering::Relaxed))
+        })
     }
 }

@@ -8,8 +8,8 @@
 //! 4. What an engine cannot do it refuses by name ([`crate::ErrorKind::Unsupported`]).
 
 use crate::{
-    CheckAndMutate, FamilyChange, ReadRequest, Result, Row, RowKey, RowMutation, RowRange, TableConfig,
-    Timestamp,
+    CheckAndMutate, Error, ErrorKind, FamilyChange, ReadRequest, Result, Row, RowKey, RowMutation, RowRange,
+    Statistics, TableConfig, Timestamp,
 };
 use bytes::Bytes;
 use std::sync::Arc;
@@ -133,6 +133,14 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
     /// `NotFound`; `Conflict` if it is protected.
     fn drop_table(&self, table: &str) -> Result<()>;
 
+    /// Gives a table another name, all or nothing: its rows, design, tablets and what was counted on them stay. Protected tables as well.
+    /// Reads that are under way on the old name go on.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`; `AlreadyExists` if there is a table `to`; `Invalid` or `Limit` for a bad name.
+    fn rename_table(&self, from: &str, to: &str) -> Result<()>;
+
     /// The names of all tables, ascending.
     ///
     /// # Errors
@@ -233,6 +241,14 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
     /// `NotFound`, `Unsupported`.
     fn tablets(&self, table: &str) -> Result<Vec<TabletInfo>>;
 
+    /// The tablets of a table as in [`Engine::tablets`], for those who ask often: `bytes` and `cells` are about right, what was counted is
+    /// exact, and no row is read.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`, `Unsupported`.
+    fn tablet_counters(&self, table: &str) -> Result<Vec<TabletInfo>>;
+
     /// Cuts a tablet at `at`. Nothing happens if there is a split point already. What was counted on it stays with its first part.
     ///
     /// # Errors
@@ -253,6 +269,16 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
     ///
     /// `NotFound`, `Unsupported`.
     fn collect_garbage(&self, table: &str) -> Result<Vec<GarbageReport>>;
+
+    /// Sizes and counts of the whole store. Cheap: no table is read.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported`, which is the default; `Unavailable`.
+    fn statistics(&self) -> Result<Statistics> {
+        let message = format!("{} has no statistics", self.description());
+        Err(Error::new(ErrorKind::Unsupported, message))
+    }
 
     /// Puts all acknowledged writes on disk.
     ///
@@ -288,6 +314,10 @@ impl<E: Engine + ?Sized> Engine for Arc<E> {
 
     fn drop_table(&self, table: &str) -> Result<()> {
         (**self).drop_table(table)
+    }
+
+    fn rename_table(&self, from: &str, to: &str) -> Result<()> {
+        (**self).rename_table(from, to)
     }
 
     fn list_tables(&self) -> Result<Vec<String>> {
@@ -349,6 +379,10 @@ impl<E: Engine + ?Sized> Engine for Arc<E> {
         (**self).tablets(table)
     }
 
+    fn tablet_counters(&self, table: &str) -> Result<Vec<TabletInfo>> {
+        (**self).tablet_counters(table)
+    }
+
     fn split_tablet(&self, table: &str, at: &RowKey) -> Result<()> {
         (**self).split_tablet(table, at)
     }
@@ -359,6 +393,10 @@ impl<E: Engine + ?Sized> Engine for Arc<E> {
 
     fn collect_garbage(&self, table: &str) -> Result<Vec<GarbageReport>> {
         (**self).collect_garbage(table)
+    }
+
+    fn statistics(&self) -> Result<Statistics> {
+        (**self).statistics()
     }
 
     fn sync(&self) -> Result<()> {

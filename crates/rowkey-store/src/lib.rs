@@ -30,6 +30,7 @@ mod filter;
 mod mutation;
 mod read;
 mod row_range;
+mod statistics;
 mod table;
 
 pub use cell::{Cell, Row, RowKey};
@@ -43,4 +44,5 @@ pub use filter::Filter;
 pub use mutation::{CheckAndMutate, Mutation, RowMutation, Timestamp};
 pub use read::{ColumnSelection, ReadRequest, Selection};
 pub use row_range::{RowRange, RowSet, prefix_end};
+pub use statistics::Statistics;
 pub use table::{FamilyChange, FamilyConfig, GcRule, Granularity, TableConfig, ValueType};

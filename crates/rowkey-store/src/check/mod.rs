@@ -11,8 +11,8 @@ pub use mutation::{check_and_mutate, mutate_rows, read_modify_write, row_mutatio
 pub(crate) use mutation::{new_value, no_counter};
 pub use read::{filter, read_request};
 pub use table::{
-    FamilyPlan, annotation, drop_scope, drop_table, family_changes, new_table, protected, split_point,
-    table_exists, table_missing,
+    FamilyPlan, annotation, drop_scope, drop_table, family_changes, new_name, new_table, protected,
+    split_point, table_exists, table_missing,
 };
 
 use crate::escape::escaped;

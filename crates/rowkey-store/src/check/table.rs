@@ -36,7 +36,7 @@ pub fn protected(table: &str, what: &str) -> Error {
 ///
 /// `Invalid`, `Limit`.
 pub fn new_table(table: &str, config: &TableConfig) -> Result<TableConfig> {
-    name("table", table, TABLE_NAME_BYTES_MAX)?;
+    new_name(table)?;
     let in_table = |error: Error| error.context(format!("table `{table}`"));
     let mut config = config.clone();
     config.families.sort_by(|a, b| a.name.cmp(&b.name));
@@ -50,6 +50,15 @@ pub fn new_table(table: &str, config: &TableConfig) -> Result<TableConfig> {
         annotation(table, name, Some(content))?;
     }
     Ok(config)
+}
+
+/// Checks the new name of a table.
+///
+/// # Errors
+///
+/// `Invalid`, `Limit`.
+pub fn new_name(table: &str) -> Result<()> {
+    name("table", table, TABLE_NAME_BYTES_MAX)
 }
 
 /// Refuses to drop a protected table.

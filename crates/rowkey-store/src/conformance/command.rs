@@ -81,6 +81,9 @@ impl Session {
         match *words {
             ["create", table, ref options @ ..] => create(engine, table, options),
             ["drop", table] => engine.drop_table(table).map(done),
+            ["rename", from, to] => {
+                engine.rename_table(from, &String::from_utf8_lossy(&bytes(to)?)).map(done)
+            }
             ["tables"] => Ok(engine.list_tables()?.into_iter().map(|table| table + "\n").collect()),
             ["describe", table] => engine.table_config(table).map(|config| show::config(&config)),
             ["protect", table, on] => engine.protect_table(table, on == "on").map(done),
@@ -100,6 +103,7 @@ impl Session {
             }
             ["split", table, at] => engine.split_tablet(table, &bytes(at)?).map(done),
             ["tablets", table] => engine.tablets(table).map(|tablets| show::tablets(&tablets)),
+            ["counters", table] => engine.tablet_counters(table).map(|tablets| show::tablets(&tablets)),
             ["samples", table] => engine.sample_row_keys(table).map(|samples| show::samples(&samples)),
             ["garbage", table] => engine.garbage(table).map(|reports| show::garbage(&reports)),
             ["collect", table] => engine.collect_garbage(table).map(|reports| show::garbage(&reports)),

@@ -7,7 +7,7 @@
 //! clock 100s                                            the clock
 //! create t a b:maxage=7d||maxversions=1 split=m micros protected
 //! create t sum=c min=d:maxversions=1 max=e              aggregate families; `families t +sum=c` as well
-//! drop t | tables | describe t | protect t on
+//! drop t | rename t other | tables | describe t | protect t on
 //! families t +c:maxversions=1 ~a:never -b               creates, changes the rule, drops
 //! annotate t name content | annotate t name
 //! mutate t row set a:q@5ms=v ; delete a:q@1ms..5ms ; delete a:q ; delete-family a ; delete-row | row2 set a:q=v
@@ -17,7 +17,7 @@
 //! rmw t row @5ms append a:q=suffix ; increment a:n=5
 //! read t key=k prefix=p range=[a..b) none family=a column=a:q times=1ms..5ms versions=1 filter=... limit=2 reverse live
 //! snapshot s t | read @s ... | release s                a view that is held
-//! drop-rows t all | drop-rows t prefix=p | split t k | tablets t | samples t | garbage t | collect t | sync | reopen
+//! drop-rows t all | drop-rows t prefix=p | split t k | tablets t | counters t | samples t | garbage t | collect t | sync | reopen
 //! ```
 //!
 //! Filters: `pass`, `block`, `sink`, `strip`, `chain(f,f)`, `interleave(f,f)`, `condition(f,f,f)` (`-`: no branch),
@@ -89,6 +89,7 @@ pub const SCRIPTS: &[(&str, &str)] = scripts![
     "protection",
     "ranges",
     "read_modify_write",
+    "rename",
     "reopen",
     "reverse",
     "selection",

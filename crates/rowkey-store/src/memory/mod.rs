@@ -9,8 +9,8 @@ mod table;
 use crate::check;
 use crate::{
     CheckAndMutate, Clock, DropScope, Durability, Engine, FamilyChange, GarbageReport, KeySample,
-    ReadModifyWrite, ReadRequest, Result, Row, RowKey, RowMutation, RowStream, Snapshot, TableConfig,
-    TabletInfo, Timestamp,
+    ReadModifyWrite, ReadRequest, Result, Row, RowKey, RowMutation, RowStream, Snapshot, Statistics,
+    TableConfig, TabletInfo, Timestamp,
 };
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -74,6 +74,18 @@ impl Engine for MemoryEngine {
         let known = tables.get(table).ok_or_else(|| check::table_missing(table))?;
         check::drop_table(table, &known.config())?;
         tables.remove(table);
+        Ok(())
+    }
+
+    fn rename_table(&self, from: &str, to: &str) -> Result<()> {
+        check::new_name(to)?;
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        if tables.contains_key(from) && tables.contains_key(to) {
+            return Err(check::table_exists(to));
+        }
+        let mut table = tables.remove(from).ok_or_else(|| check::table_missing(from))?;
+        table.rename(to);
+        tables.insert(to.to_owned(), table);
         Ok(())
     }
 
@@ -152,6 +164,10 @@ impl Engine for MemoryEngine {
         self.with(table, Table::tablets)
     }
 
+    fn tablet_counters(&self, table: &str) -> Result<Vec<TabletInfo>> {
+        self.with(table, Table::tablet_counters)
+    }
+
     fn split_tablet(&self, table: &str, at: &RowKey) -> Result<()> {
         self.change(table, |known| {
             check::split_point(table, at)?;
@@ -166,6 +182,17 @@ impl Engine for MemoryEngine {
 
     fn collect_garbage(&self, table: &str) -> Result<Vec<GarbageReport>> {
         self.change(table, |known| Ok(known.collect_garbage(self.clock.now_us())))
+    }
+
+    fn statistics(&self) -> Result<Statistics> {
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        let tablets = || tables.values().flat_map(Table::tablet_counters);
+        Ok(Statistics {
+            tables: tables.len() as u64,
+            tablets: tablets().count() as u64,
+            memtable_bytes: tablets().map(|tablet| tablet.bytes).sum(),
+            ..Statistics::default()
+        })
     }
 
     fn sync(&self) -> Result<()> {

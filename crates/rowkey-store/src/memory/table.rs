@@ -51,6 +51,9 @@ pub(super) struct Counters {
     pub(super) bytes_read: AtomicU64,
     writes: AtomicU64,
     bytes_written: AtomicU64,
+    /// What it holds now.
+    cells: AtomicU64,
+    bytes: AtomicU64,
 }
 
 impl Table {
@@ -70,6 +73,10 @@ impl Table {
 
     pub(super) fn config(&self) -> TableConfig {
         TableConfig { split_points: self.tablets.map.split_points().to_vec(), ..self.config.clone() }
+    }
+
+    pub(super) fn rename(&mut self, name: &str) {
+        name.clone_into(&mut self.name);
     }
 
     pub(super) fn annotate(&mut self, name: &str, content: Option<Bytes>) {
@@ -177,6 +184,21 @@ impl Table {
             let mut counters: Vec<Counters> = self.tablets.counters.iter().map(Counters::copy).collect();
             counters.insert(cut + 1, Counters::default());
             self.tablets = Arc::new(Tablets { map, counters });
+            self.recount();
+        }
+    }
+
+    /// The tablets, with what is known of them without a look at the rows.
+    pub(super) fn tablet_counters(&self) -> Vec<TabletInfo> {
+        let infos = self.tablets.map.ranges().zip(&self.tablets.counters);
+        infos.map(|(range, counters)| counters.info(range)).collect()
+    }
+
+    /// Counts what the tablets hold.
+    fn recount(&self) {
+        for (counters, info) in self.tablets.counters.iter().zip(self.tablets()) {
+            counters.cells.store(info.cells, Ordering::Relaxed);
+            counters.bytes.store(info.bytes, Ordering::Relaxed);
         }
     }
 
@@ -189,17 +211,7 @@ impl Table {
                 cells += row.len() as u64;
                 bytes += row.iter().map(|(place, value)| cell_bytes(key, place, value)).sum::<u64>();
             }
-            let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-            TabletInfo {
-                range,
-                bytes,
-                cells,
-                reads: count(&counters.reads),
-                rows_read: count(&counters.rows_read),
-                bytes_read: count(&counters.bytes_read),
-                writes: count(&counters.writes),
-                bytes_written: count(&counters.bytes_written),
-            }
+            TabletInfo { bytes, cells, ..counters.info(range) }
         };
         self.tablets.map.ranges().zip(&self.tablets.counters).map(info).collect()
     }
@@ -259,6 +271,12 @@ impl Table {
             bytes += mutation.value_bytes();
             self.apply_step(&mut cells, mutation, now_us);
         }
+        let held = |cells: &Cells| {
+            let bytes: u64 = cells.iter().map(|(place, value)| cell_bytes(key, place, value)).sum();
+            (cells.len() as u64, bytes)
+        };
+        let before = self.rows.get(key).map_or((0, 0), |cells| held(cells));
+        let after = held(&cells);
         let rows = Arc::make_mut(&mut self.rows);
         if cells.is_empty() {
             rows.remove(key);
@@ -268,6 +286,12 @@ impl Table {
         let counters = &self.tablets.counters[self.tablets.map.find(key)];
         counters.writes.fetch_add(1, Ordering::Relaxed);
         counters.bytes_written.fetch_add(bytes, Ordering::Relaxed);
+        for (held, before, after) in
+            [(&counters.cells, before.0, after.0), (&counters.bytes, before.1, after.1)]
+        {
+            held.fetch_add(after, Ordering::Relaxed);
+            held.fetch_sub(before, Ordering::Relaxed);
+        }
     }
 
     fn apply_step(&self, cells: &mut Cells, mutation: &Mutation, now_us: i64) {
@@ -346,10 +370,25 @@ impl Table {
             }
             !cells.is_empty()
         });
+        self.recount();
     }
 }
 
 impl Counters {
+    fn info(&self, range: RowRange) -> TabletInfo {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        TabletInfo {
+            range,
+            bytes: count(&self.bytes),
+            cells: count(&self.cells),
+            reads: count(&self.reads),
+            rows_read: count(&self.rows_read),
+            bytes_read: count(&self.bytes_read),
+            writes: count(&self.writes),
+            bytes_written: count(&self.bytes_written),
+        }
+    }
+
     fn copy(&self) -> Self {
         let copy = |counter: &AtomicU64| AtomicU64::new(counter.load(Ordering::Relaxed));
         Self {
@@ -358,6 +397,8 @@ impl Counters {
             bytes_read: copy(&self.bytes_read),
             writes: copy(&self.writes),
             bytes_written: copy(&self.bytes_written),
+            cells: copy(&self.cells),
+            bytes: copy(&self.bytes),
         }
     }
 }

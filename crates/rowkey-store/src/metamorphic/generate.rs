@@ -54,7 +54,8 @@ impl Maker {
                 let changes = 1 + self.choose.below(2);
                 Step::ModifyFamilies((0..changes).map(|_| self.family_change()).collect())
             }
-            835..850 => Step::Split(self.key()),
+            835..848 => Step::Split(self.key()),
+            848..850 => Step::Rename,
             850..860 => Step::DropRows(match self.choose.below(5) {
                 0 => DropScope::All,
                 _ => DropScope::Prefix(self.some_bytes(0, 2)),

@@ -46,6 +46,8 @@ pub enum Step {
     ModifyFamilies(Vec<FamilyChange>),
     /// Cuts a tablet.
     Split(RowKey),
+    /// Gives the table another name, looks for it under the old one, and takes that back.
+    Rename,
     /// Drops rows.
     DropRows(DropScope),
     /// Counts garbage.

@@ -11,6 +11,8 @@ use crate::{
 use std::sync::Arc;
 
 const TABLE: &str = "t";
+/// Its name for a moment.
+const OTHER: &str = "_rowkey.deleted.1";
 
 /// The answers of an engine to the steps, one each.
 pub fn run(seed: u64, steps: &[Step], options: Options, harness: &mut dyn Harness) -> Vec<Answer> {
@@ -86,6 +88,12 @@ impl Runner {
             Step::Split(at) => {
                 self.before_drop();
                 engine.split_tablet(TABLE, at).map(|()| Answer::Nothing)
+            }
+            Step::Rename => {
+                engine.rename_table(TABLE, OTHER)?;
+                let gone = engine.table_config(TABLE).map(drop);
+                let results = [gone, engine.rename_table(OTHER, OTHER), engine.rename_table(OTHER, TABLE)];
+                Ok(Answer::Results(results.iter().map(words).collect()))
             }
             Step::DropRows(scope) => {
                 self.before_drop();

@@ -92,7 +92,7 @@ fn steps_are_repeatable_and_of_all_kinds_and_most_succeed() {
             }
         }
     }
-    assert_eq!(kinds.len(), 15, "{kinds:?}");
+    assert_eq!(kinds.len(), 16, "{kinds:?}");
     assert!(good > 2 * bad && bad > 100 && cells > 10_000, "{good} good, {bad} bad, {cells} cells read");
 }
 

@@ -14,7 +14,7 @@ pub use throttled::{Sleep, Throttle};
 use crate::{
     CheckAndMutate, DropScope, Durability, Engine, ErrorKind, FamilyChange, GarbageReport, KeySample,
     Mutation, ReadModifyWrite, ReadRequest, Result, Row, RowKey, RowMutation, RowSet, RowStream, Snapshot,
-    TableConfig, TabletInfo, Timestamp,
+    Statistics, TableConfig, TabletInfo, Timestamp,
 };
 use bytes::Bytes;
 use std::sync::Arc;
@@ -200,6 +200,10 @@ impl<E: Engine, L: Layer + 'static> Engine for Wrapped<E, L> {
         self.admin(table, |engine| engine.drop_table(table))
     }
 
+    fn rename_table(&self, from: &str, to: &str) -> Result<()> {
+        self.admin(from, |engine| engine.rename_table(from, to))
+    }
+
     fn list_tables(&self) -> Result<Vec<String>> {
         self.admin("", Engine::list_tables)
     }
@@ -295,6 +299,10 @@ impl<E: Engine, L: Layer + 'static> Engine for Wrapped<E, L> {
         self.maintain(table, |engine| engine.tablets(table))
     }
 
+    fn tablet_counters(&self, table: &str) -> Result<Vec<TabletInfo>> {
+        self.maintain(table, |engine| engine.tablet_counters(table))
+    }
+
     fn split_tablet(&self, table: &str, at: &RowKey) -> Result<()> {
         self.maintain(table, |engine| engine.split_tablet(table, at))
     }
@@ -305,6 +313,10 @@ impl<E: Engine, L: Layer + 'static> Engine for Wrapped<E, L> {
 
     fn collect_garbage(&self, table: &str) -> Result<Vec<GarbageReport>> {
         self.maintain(table, |engine| engine.collect_garbage(table))
+    }
+
+    fn statistics(&self) -> Result<Statistics> {
+        self.maintain("", Engine::statistics)
     }
 
     fn sync(&self) -> Result<()> {
