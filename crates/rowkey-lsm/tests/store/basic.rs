@@ -256,3 +256,82 @@ fn what_is_told_of_tablets_is_counted_and_not_guessed() {
     let tablets = engine.tablets("t").unwrap();
     assert!(tablets[0].bytes > tablets[2].bytes && tablets[1].bytes == 0, "{tablets:?}");
 }
+
+/// What a server asks every few seconds answers from what is in memory: of a damaged file nothing is noticed.
+#[test]
+fn counters_and_samples_of_tablets_read_no_row() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    let engine = open(&path);
+    engine.create("t", &[("a", "never")]).unwrap();
+    for key in [&b"g"[..], b"p"] {
+        engine.split_tablet("t", &Bytes::copy_from_slice(key)).unwrap();
+    }
+    let mut random = Random(9);
+    for row in 0..300u32 {
+        let key = format!("{}{row}", if row < 100 { 'a' } else { 'z' });
+        let noise: Vec<u8> = (0..50).flat_map(|_| random.next().to_le_bytes()).collect();
+        engine.set_cells("t", key.as_bytes(), &[("a", b"q", 0, &noise)]).unwrap();
+    }
+    let check = |tablets: &[rowkey_store::TabletInfo]| {
+        let cells: u64 = tablets.iter().map(|tablet| tablet.cells).sum();
+        assert!((290..=302).contains(&cells), "{tablets:?}");
+        assert!(tablets.iter().map(|tablet| tablet.bytes).sum::<u64>() > 300 * 400, "{tablets:?}");
+    };
+    let counted = engine.tablet_counters("t").unwrap();
+    check(&counted);
+    let exact = engine.tablets("t").unwrap();
+    let facts = |tablets: Vec<rowkey_store::TabletInfo>| {
+        tablets
+            .into_iter()
+            .map(|tablet| (tablet.range, tablet.writes, tablet.bytes_written))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(facts(counted), facts(exact));
+    engine.compact("t").unwrap();
+    check(&engine.tablet_counters("t").unwrap());
+    drop(engine);
+    for entry in std::fs::read_dir(path.join("data/keyspaces/2/tables")).unwrap() {
+        let file = entry.unwrap().path();
+        let mut bytes = std::fs::read(&file).unwrap();
+        if bytes.len() > 10_000 {
+            bytes[..2_000].iter_mut().for_each(|byte| *byte ^= 0xff);
+            std::fs::write(&file, bytes).unwrap();
+        }
+    }
+    let engine = open(&path);
+    let tablets = engine.tablet_counters("t").unwrap();
+    check(&tablets);
+    assert_eq!(tablets.len(), 3);
+    let samples = engine.sample_row_keys("t").unwrap();
+    assert!(samples.iter().any(|sample| sample.key == "g") && samples.iter().any(|sample| sample.key == "p"));
+    assert_eq!(engine.tablets("t").unwrap_err().kind(), ErrorKind::Corrupt);
+}
+
+#[test]
+fn statistics_tell_of_the_whole_store_until_it_is_closed() {
+    let folder = folder();
+    let engine = open(&folder.path().join("store"));
+    let empty = engine.statistics().unwrap();
+    assert_eq!((empty.tables, empty.tablets, empty.cells_collected), (0, 0, 0));
+    assert_eq!((empty.block_cache_bytes_max, empty.garbage_cells), (1 << 20, None));
+    engine.create("t", &[("a", "maxversions=1"), ("b", "never")]).unwrap();
+    engine.create("u", &[("a", "never")]).unwrap();
+    engine.split_tablet("t", &"m".into()).unwrap();
+    for step in 0..10 {
+        engine.set_cells("t", b"r", &[("a", b"q", step * 1000, &[1; 100])]).unwrap();
+    }
+    let written = engine.statistics().unwrap();
+    assert_eq!((written.tables, written.tablets), (2, 3));
+    assert!(written.memtable_bytes > 1_000 && written.log_bytes > 1_000, "{written:?}");
+    assert!(written.disk_bytes >= written.log_bytes && written.files > 0, "{written:?}");
+    engine.collect_garbage("t").unwrap();
+    let collected = engine.statistics().unwrap();
+    assert_eq!((collected.cells_collected, collected.damaged_fragments), (9, 0));
+    assert!(collected.compactions_done >= written.compactions_done, "{collected:?}");
+    assert!(collected.files > written.files, "{collected:?}");
+    engine.drop_table("t").unwrap();
+    assert_eq!(engine.statistics().unwrap().cells_collected, 9, "what was counted stays");
+    engine.close();
+    assert_eq!(engine.statistics().unwrap_err().kind(), ErrorKind::Unavailable);
+}

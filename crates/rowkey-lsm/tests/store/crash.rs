@@ -1,12 +1,13 @@
-//! SIGKILL while writing: no acknowledged write is lost, no row is half there, no change of tables is half done.
+//! SIGKILL while writing: no acknowledged write is lost, no row is half there, no change of tables is half done, and nothing that was
+//! added to an aggregate cell counts twice.
 //! `ROWKEY_CRASH_ROUNDS` sets the number of rounds.
 
 use crate::{Random, folder, rounds};
 use bytes::Bytes;
 use rowkey_lsm::{LsmEngine, Options};
 use rowkey_store::{
-    DropScope, Durability, Engine, EngineExt as _, ManualClock, Mutation, ReadRequest, Row, RowMutation,
-    RowRange, Timestamp,
+    DropScope, Durability, Engine, EngineExt as _, FamilyChange, FamilyConfig, ManualClock, Mutation,
+    ReadRequest, Row, RowMutation, RowRange, Timestamp, ValueType, aggregate,
 };
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -17,6 +18,10 @@ use std::sync::Arc;
 const FOLDER_VARIABLE: &str = "ROWKEY_CRASH_FOLDER";
 
 const ROWS: u64 = 40;
+/// The row of an aggregate family in which each step adds one to two cells.
+const TOTAL: &str = "total";
+/// What the table is called for a moment.
+const AWAY: &str = "_rowkey.deleted.1";
 
 fn open(path: &Path) -> LsmEngine {
     LsmEngine::open(path, Options::tiny(Arc::new(ManualClock::new(1_000_000)))).unwrap()
@@ -25,6 +30,19 @@ fn open(path: &Path) -> LsmEngine {
 fn set(family: &str, number: u64) -> Mutation {
     let time = Timestamp::Micros(i64::try_from(number).unwrap() * 1000);
     Mutation::set(family, Bytes::from_static(b"q"), time, Bytes::from(number.to_string()))
+}
+
+fn add_one(qualifier: &str) -> Mutation {
+    Mutation::add("sum", qualifier.to_owned(), Timestamp::Micros(0), 1)
+}
+
+/// The one table has one of two names, and gets the first.
+fn take_name_back(engine: &LsmEngine) {
+    let tables = engine.list_tables().unwrap();
+    assert_eq!(tables.len(), 1, "{tables:?}");
+    if tables[0] == AWAY {
+        engine.rename_table(AWAY, "t").unwrap();
+    }
 }
 
 /// Step `number` of the child. It acknowledges each by printing its number.
@@ -38,6 +56,7 @@ fn step(engine: &LsmEngine, number: u64) {
     let rows = vec![
         RowMutation { key: key.into(), mutations },
         RowMutation { key: format!("d{number}").into(), mutations: vec![set("a", number), set("b", number)] },
+        RowMutation { key: TOTAL.into(), mutations: ["n", "m"].map(add_one).into() },
     ];
     engine.mutate_all("t", rows, durability).unwrap();
     match number % 50 {
@@ -45,6 +64,10 @@ fn step(engine: &LsmEngine, number: u64) {
         20 => engine.split_tablet("t", &Bytes::from(format!("r{:02}", number / 50 % ROWS))).unwrap(),
         30 => drop(engine.collect_garbage("t").unwrap()),
         40 => engine.annotate_table("t", "step", Some(Bytes::from(number.to_string()))).unwrap(),
+        45 => {
+            engine.rename_table("t", AWAY).unwrap();
+            engine.rename_table(AWAY, "t").unwrap();
+        }
         _ => {}
     }
 }
@@ -56,7 +79,10 @@ fn child() {
     let engine = open(Path::new(&folder));
     if engine.list_tables().unwrap().is_empty() {
         engine.create("t", &[("a", "maxversions=1"), ("b", "maxversions=1")]).unwrap();
+        let sum = FamilyConfig { name: "sum".into(), gc_rule: None, value_type: ValueType::IntSum };
+        engine.modify_families("t", &[FamilyChange::Create(sum)]).unwrap();
     }
+    take_name_back(&engine);
     // The last step once more: its rows may have been written, and what else it does not.
     let first = last_step(&engine).unwrap_or(0);
     let mut out = std::io::stdout();
@@ -71,7 +97,9 @@ fn child() {
 
 fn rows(engine: &LsmEngine) -> Vec<Row> {
     let request = ReadRequest { rows: RowRange::all().into(), live: true, ..ReadRequest::default() };
-    engine.read_all("t", &request).unwrap()
+    let mut rows = engine.read_all("t", &request).unwrap();
+    rows.retain(|row| row.key != TOTAL);
+    rows
 }
 
 fn number(row: &Row) -> u64 {
@@ -110,11 +138,27 @@ fn check(engine: &LsmEngine, acknowledged: u64) {
     assert_eq!(config.split_points.len() + 1, engine.tablets("t").unwrap().len());
 }
 
+/// Checks the cells to which each step added one: those that were acknowledged, and in each round at most one that was under way.
+fn check_total(engine: &LsmEngine, acknowledged: u64, rounds: u64) {
+    let row = engine.read_row("t", TOTAL.as_bytes()).unwrap().unwrap();
+    let totals = row.cells.iter().map(|cell| aggregate::number(&cell.value).unwrap()).collect::<Vec<_>>();
+    assert!(totals.len() == 2 && totals[0] == totals[1], "half a row: {totals:?}");
+    let total = u64::try_from(totals[0]).unwrap();
+    let expected = acknowledged..=acknowledged + rounds;
+    assert!(expected.contains(&total), "{total} was added up, {expected:?} steps were done");
+}
+
+/// The step that a line acknowledges. In front of the first one stands the name of the child's test.
+fn step_of(line: &str) -> Option<u64> {
+    line.split_once("ack ").and_then(|(_, step)| step.parse().ok())
+}
+
 #[test]
 fn a_killed_writer_loses_nothing_that_was_acknowledged() {
     let mut random = Random(7);
     let folder = folder();
     let path = folder.path().join("store");
+    let mut steps_acknowledged = 0;
     for round in 0..rounds("ROWKEY_CRASH_ROUNDS", 20) {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "crash::child", "--nocapture", "--test-threads=1"])
@@ -126,19 +170,24 @@ fn a_killed_writer_loses_nothing_that_was_acknowledged() {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         let mut acknowledged = None;
         let count = usize::try_from(1 + random.below(120)).unwrap();
-        let acks =
-            lines.by_ref().filter_map(|line| line.strip_prefix("ack ").map(|step| step.parse().unwrap()));
-        acks.take(count).for_each(|step: u64| acknowledged = Some(step));
+        let acks = lines.by_ref().filter_map(|line| step_of(&line));
+        acks.take(count).for_each(|step: u64| {
+            acknowledged = Some(step);
+            steps_acknowledged += 1;
+        });
         child.kill().unwrap();
         child.wait().unwrap();
         // What was on its way when the process died was acknowledged as well.
         for line in lines {
-            if let Some(step) = line.strip_prefix("ack ") {
-                acknowledged = step.parse().ok().or(acknowledged);
-            }
+            // The last line may be cut.
+            let step = step_of(&line).filter(|step| acknowledged.is_none_or(|last| last + 1 == *step));
+            acknowledged = step.or(acknowledged);
+            steps_acknowledged += u64::from(step.is_some());
         }
         let engine = open(&path);
         assert!(engine.warnings().is_empty(), "{:?}", engine.warnings());
+        take_name_back(&engine);
+        check_total(&engine, steps_acknowledged, round + 1);
         check(&engine, acknowledged.unwrap_or_else(|| panic!("round {round}: the child wrote nothing")));
     }
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failure of these is a failure of the test")]
 
+mod aggregates;
 mod backup;
 mod basic;
 mod busy;
