@@ -1,3 +1,9 @@
 //! Bigtable's messages and Rowkey's cells: conversion both ways, rows cut into chunks and put together again, errors as status codes.
 //!
 //! Pure: no network, no clock.
+
+pub mod convert;
+
+mod status;
+
+pub use status::{code, large_row, status, status_to_proto};
