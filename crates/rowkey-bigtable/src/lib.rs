@@ -2,7 +2,9 @@
 //!
 //! Pure: no network, no clock.
 
+pub mod chunks;
 pub mod convert;
+pub mod merger;
 
 mod status;
 
