@@ -46,6 +46,14 @@ class Server:
             time.sleep(0.05)
         raise SystemExit("the server does not listen after 30 s")
 
+    def stop(self):
+        """Ends the process if it runs, with SIGTERM, and returns its exit code."""
+        if self.process is None:
+            return 0
+        if self.process.poll() is None:
+            self.process.terminate()
+        return self.process.wait(timeout=30)
+
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
@@ -204,8 +212,7 @@ def main():
             print(f"round {number} of seed {seed}: {len(complaints)} complaints")
             for complaint in complaints[:5]:
                 print(f"  {complaint}")
-    server.process.send_signal(signal.SIGTERM)
-    code = server.process.wait(timeout=30)
+    code = server.stop()
     if kills and code != 0:
         print(f"the server ended with {code} on SIGTERM")
         failed += 1

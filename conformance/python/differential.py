@@ -1,0 +1,766 @@
+"""The same random requests to Google's emulator and to this server: the answers have to be equal, except for the emulator's known defects.
+
+Requests come in episodes, each with a table of its own and a seed of its own. A request is either good, then both answers must be equal, or it has
+parts that are bad on purpose, then this server has to refuse it with the code that the API documents, whatever the emulator does (KNOWN says what it
+does). After a refused write the rows it named are deleted on both sides, because the emulator may have written half of it.
+
+Arguments: requests, seed, folder, `same` or `known`, the command of the emulator, `--`, and the address of the server. `same` compares the emulator
+with itself. EPISODE=n in the environment runs only that episode, and prints each request.
+"""
+
+import os
+import random
+import sys
+from collections import Counter
+
+import grpc
+import raw
+from google.protobuf import text_format
+from kill import Server
+
+PARENT = "projects/p/instances/differential"
+FAMILIES = ["a", "b", "c", "sum"]  # "sum" is an aggregate family
+SCRATCH = ["s1", "s2"]  # created and dropped, never written
+EPISODE_REQUESTS = 120
+FUTURE = 4_102_444_800_000_000  # a cell that no write of today replaces, in microseconds: 2100-01-01
+KEYS = [b"a", b"a\x00", b"ab", b"abc", b"b", b"b#1", b"b#2", b"k\n1", b"k1", b"k2", b"k3", "schl\u00fcssel".encode(), b"\x00", b"\xff", b"\xff\xff"]
+QUALIFIERS = [b"", b"q", b"q1", b"q2", b"r\x00", b"\xffz"]
+VALUES = [b"", b"v", b"value", b"val\nue", b"\x00\x01", b"\x80\xff", b"\x00" * 7 + b"\x05", b"\xff" * 8]
+TIMES = [0, 1000, 2000, 3000, 1_600_000_000_000_000]
+# What the emulator does instead of refusing; the names are those that `Episode.bad` is called with.
+KNOWN = {
+    "codes": "answers UNKNOWN or INTERNAL for mistakes of the client",
+    "unknown family": "UNKNOWN or INTERNAL; DeleteFromFamily passes silently",
+    "negative timestamp": "UNKNOWN or INTERNAL",
+    "timestamp not in milliseconds": "UNKNOWN or INTERNAL",
+    "no mutations": "passes in CheckAndMutateRow and in entries of MutateRows",
+    "empty row key": "passes in ReadModifyWriteRow and others",
+    "empty time range": "passes or UNKNOWN in DeleteFromColumn",
+    "set in an aggregate": "passes, and the process dies at the next AddToCell",
+    "add to what is no aggregate": "UNKNOWN or INTERNAL",
+    "read-modify-write of an aggregate": "passes",
+    "no rules": "passes",
+    "negative rows_limit": "an empty answer",
+    "range with start behind end": "an empty answer",
+    "chain or interleave of fewer than two": "UNKNOWN",
+    "false where only true is allowed": "strips all the same",
+    "label": "the pattern is not anchored; the last of two labels wins",
+    "inverted qualifier range": "passes",
+    "column range without a family": "passes",
+    "inverted value range": "passes",
+    "regex": "an empty pattern passes; UNKNOWN for one that is none",
+    "limit": "a limit of 0 or less passes",
+    "sample out of bounds": "UNKNOWN",
+    "inverted timestamp range": "passes",
+    "empty prefix": "drops every row",
+    "no target": "UNKNOWN",
+    "table name": "passes",
+    "family name": "passes",
+}
+INVALID, NOT_FOUND, PRECONDITION = "INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION"
+MISTAKES = {INVALID, NOT_FOUND, PRECONDITION, "ALREADY_EXISTS", "OUT_OF_RANGE"}
+
+
+class EmulatorDied(Exception):
+    """The emulator ended; the episode with it."""
+
+
+def code_of(number):
+    return next((code.name for code in grpc.StatusCode if code.value[0] == number), str(number))
+
+
+def shown(key):
+    return key.decode("latin-1").encode("unicode_escape").decode()
+
+
+class Filters:
+    """Random filters, of those that both sides have and that have one right answer."""
+
+    def __init__(self, episode):
+        self.episode, self.random = episode, episode.random
+
+    def make(self, depth=3, may_limit=True):
+        chance = self.random
+        one = raw.message("RowFilter")()
+        kinds = ["family", "qualifier", "value", "key", "column", "times", "values", "strip", "label", "pass", "block", "sample"]
+        if may_limit:
+            kinds += ["column_limit", "column_limit", "row_limit", "row_offset"]
+        if depth > 0:
+            kinds += ["chain"] * 4 + ["interleave"] * 3 + ["condition"] * 3
+        kind = chance.choice(kinds)
+        spoil = chance.random() < 0.02
+        getattr(self, kind)(one, spoil, depth, may_limit)
+        return one
+
+    def pattern(self, words, spoil):
+        chance = self.random
+        if spoil:
+            self.episode.bad("regex", INVALID)
+            return chance.choice([b"", b"(", b"[b-a]", b"*", b"a{2,1}", b"\\8"])
+        word = chance.choice(words)
+        literal = b"".join(bytes([byte]) if chr(byte).isalnum() and byte < 128 else b"\\x%02x" % byte for byte in word)
+        return chance.choice([
+            literal or b"(?:)", literal + b".*", b".*", b".+", b"\\C*", b"[a-c]+.*", literal + b"|q", b"(?i)Q.?", b"(?:v|val)\\C*", b"^" + literal + b"$",
+            b".", b"[^a]*", b"a?b?c?", b"\\w+", b"\\d*", b"(?s).*", b"[\\x00-\\x7f]*", b"(a|ab)(c|)", b"x{2}|\\xff+", b"k.1", b"\\Qb#1\\E",
+        ])
+
+    def family(self, one, spoil, *_):
+        one.family_name_regex_filter = self.random.choice(["a", "b", "a|b", "[ab]", "sum|c", ".*", "s.*", "c"])
+
+    def qualifier(self, one, spoil, *_):
+        one.column_qualifier_regex_filter = self.pattern(QUALIFIERS, spoil)
+
+    def value(self, one, spoil, *_):
+        one.value_regex_filter = self.pattern(VALUES, spoil)
+
+    def key(self, one, spoil, *_):
+        one.row_key_regex_filter = self.pattern(KEYS, spoil)
+
+    def bounds(self, part, start, end, low, high):
+        """Sets two random bounds; `start` and `end` are the words of the field names."""
+        if self.random.random() < 0.8:
+            setattr(part, f"{start}_{self.random.choice(['open', 'closed'])}", low)
+        if self.random.random() < 0.8:
+            setattr(part, f"{end}_{self.random.choice(['open', 'closed'])}", high)
+
+    def column(self, one, spoil, *_):
+        low, high = sorted(self.random.sample(QUALIFIERS[1:], 2))
+        one.column_range_filter.family_name = self.random.choice(["a", "b", "c"])
+        if spoil and self.random.random() < 0.5:
+            self.episode.bad("column range without a family", INVALID)
+            one.column_range_filter.family_name = ""
+        elif spoil:
+            self.episode.bad("inverted qualifier range", INVALID)
+            one.column_range_filter.start_qualifier_closed, one.column_range_filter.end_qualifier_open = high, low
+            return
+        self.bounds(one.column_range_filter, "start_qualifier", "end_qualifier", low, high)
+
+    def times(self, one, spoil, *_):
+        low, high = sorted(self.random.sample(TIMES[1:], 2))
+        if spoil:
+            self.episode.bad("inverted timestamp range", INVALID)
+            low, high = high, low
+        one.timestamp_range_filter.start_timestamp_micros = low if spoil or self.random.random() < 0.7 else 0
+        one.timestamp_range_filter.end_timestamp_micros = high if spoil or self.random.random() < 0.7 else 0
+
+    def values(self, one, spoil, *_):
+        low, high = sorted(self.random.sample(VALUES[1:], 2))
+        one.value_range_filter.SetInParent()
+        if spoil:
+            self.episode.bad("inverted value range", INVALID)
+            one.value_range_filter.start_value_closed, one.value_range_filter.end_value_open = high, low
+            return
+        self.bounds(one.value_range_filter, "start_value", "end_value", low, high)
+
+    def strip(self, one, spoil, *_):
+        one.strip_value_transformer = not spoil
+        if spoil:
+            self.episode.bad("false where only true is allowed", INVALID)
+
+    def label(self, one, spoil, *_):
+        one.apply_label_transformer = self.random.choice(["l", "some-label", "x9"])
+        if spoil:
+            self.episode.bad("label", INVALID)
+            one.apply_label_transformer = self.random.choice(["UP", "a_b", "x" * 16, " l", ""])
+
+    def sample(self, one, spoil, *_):
+        if not spoil:
+            one.pass_all_filter = True
+            return
+        self.episode.bad("sample out of bounds", INVALID)
+        one.row_sample_filter = self.random.choice([0.0, 1.0, -0.5, 2.0, float("nan")])
+
+    def block(self, one, spoil, *_):
+        one.block_all_filter = not spoil
+        if spoil:
+            self.episode.bad("false where only true is allowed", INVALID)
+
+    def column_limit(self, one, spoil, *_):
+        one.cells_per_column_limit_filter = self.random.randint(1, 3)
+        if spoil:
+            self.episode.bad("limit", INVALID)
+            one.cells_per_column_limit_filter = self.random.choice([0, -1])
+
+    # The emulator has no fixed order of families: limits that count over a row only where one family is left.
+    def row_limit(self, one, spoil, *_):
+        first, second = one.chain.filters.add(), one.chain.filters.add()
+        first.family_name_regex_filter = self.random.choice(["a", "b", "sum"])
+        second.cells_per_row_limit_filter = self.random.randint(1, 4)
+        if spoil:
+            self.episode.bad("limit", INVALID)
+            second.cells_per_row_limit_filter = self.random.choice([0, -1])
+
+    def row_offset(self, one, spoil, *_):
+        first, second = one.chain.filters.add(), one.chain.filters.add()
+        first.family_name_regex_filter = self.random.choice(["a", "b", "sum"])
+        second.cells_per_row_offset_filter = self.random.randint(0, 3)
+
+    def chain(self, one, spoil, depth, may_limit):
+        one.chain.SetInParent()
+        labelled = False
+        for _ in range(1 if spoil else self.random.randint(2, 3)):
+            made = self.make(depth - 1, may_limit)
+            text = str(made)
+            if "apply_label" in text:
+                if labelled:
+                    continue
+                labelled = True
+            # Copies of a cell have no order among them, so nothing may count them.
+            may_limit = may_limit and "interleave" not in text
+            one.chain.filters.append(made)
+        if len(one.chain.filters) < 2:
+            self.episode.bad("chain or interleave of fewer than two", INVALID)
+
+    def interleave(self, one, spoil, depth, may_limit):
+        one.interleave.SetInParent()
+        for _ in range(1 if spoil else self.random.randint(2, 3)):
+            one.interleave.filters.append(self.make(depth - 1, may_limit))
+        if len(one.interleave.filters) < 2:
+            self.episode.bad("chain or interleave of fewer than two", INVALID)
+
+    def condition(self, one, spoil, depth, may_limit):
+        one.condition.predicate_filter.CopyFrom(self.make(depth - 1, may_limit))
+        if self.random.random() < 0.8:
+            one.condition.true_filter.CopyFrom(self.make(depth - 1, may_limit))
+        if self.random.random() < 0.7:
+            one.condition.false_filter.CopyFrom(self.make(depth - 1, may_limit))
+
+
+setattr(Filters, "pass", lambda self, one, spoil, *_: setattr(one, "pass_all_filter", True))
+
+
+class Episode:
+    """One table on both sides, and what is done to it."""
+
+    def __init__(self, run, number):
+        self.run, self.number = run, number
+        self.random = random.Random(f"{run.seed}-{number}")
+        self.table = f"{PARENT}/tables/t{number}"
+        self.spoilt = []  # (name, codes, optional) of the request that is being made
+        self.filters = Filters(self)
+        self.scratch = set()
+        self.keys = self.random.sample(KEYS, 9)
+
+    def bad(self, name, *codes, optional=False):
+        assert name in KNOWN, name
+        self.spoilt.append((name, codes, optional))
+
+    # --- one request to both sides ---
+
+    def both(self, what, request, answer, rows=(), call=None):
+        """Sends `request`, compares the answers, and returns the emulator's. `answer` makes something comparable of a response."""
+        spoilt, self.spoilt = self.spoilt, []
+        call = call or what
+        theirs = self.ask(self.run.emulator, call, request, answer)
+        ours = self.ask(self.run.ours, call, request, answer)
+        self.run.count(what)
+        if self.run.verbose:
+            print(f"{what} {text_format.MessageToString(request, as_one_line=True)}\n    spoilt {spoilt}\n    theirs {theirs}\n    ours   {ours}")
+        if theirs == ("error", "UNAVAILABLE"):
+            raise EmulatorDied(what)
+        complaint = self.judge(spoilt, theirs, ours)
+        if complaint:
+            self.run.differs(self, what, request, complaint, theirs, ours)
+        if rows and (theirs != ours or ours[0] == "error"):
+            self.forget(rows)
+        return theirs
+
+    def ask(self, api, call, request, answer):
+        try:
+            response = getattr(api, call)(request, timeout=60)
+            return ("ok", answer(response))
+        except raw.Protocol as error:
+            return ("protocol", str(error))
+        except grpc.RpcError as error:
+            return ("error", error.code().name)
+
+    def judge(self, spoilt, theirs, ours):
+        """What is wrong with our answer, or None."""
+        if self.run.same or not spoilt:
+            if theirs == ours:
+                return None
+            if not self.run.same and theirs[0] == "error" and theirs[1] in ("UNKNOWN", "INTERNAL") and ours[0] == "error" and ours[1] in MISTAKES:
+                self.run.known["codes"] += 1
+                return None
+            return "the answers differ"
+        names = ", ".join(name for name, _, _ in spoilt)
+        if ours[0] == "error":
+            if ours[1] not in {code for _, codes, _ in spoilt for code in codes}:
+                return f"refused with another code than documented for: {names}"
+            if theirs != ours:
+                self.run.known[spoilt[0][0]] += 1
+            return None
+        if all(optional for _, _, optional in spoilt):
+            return None if theirs == ours else f"the answers differ, though both take: {names}"
+        return f"not refused: {names}"
+
+    def forget(self, rows):
+        """Deletes rows on both sides."""
+        for api in (self.run.emulator, self.run.ours):
+            for key in rows:
+                if not key:
+                    continue
+                request = raw.message("MutateRowRequest")(table_name=self.table, row_key=key)
+                request.mutations.add().delete_from_row.SetInParent()
+                try:
+                    api.MutateRow(request)
+                except grpc.RpcError as error:
+                    if error.code() == grpc.StatusCode.UNAVAILABLE and api is self.run.emulator:
+                        raise EmulatorDied("forget") from error
+                    if error.code() != grpc.StatusCode.NOT_FOUND:
+                        raise
+
+    def undo(self, call, request):
+        """Takes back what only the emulator does."""
+        for api in [self.run.emulator] + ([self.run.ours] if self.run.same else []):
+            self.ask(api, call, request, lambda _: None)
+
+    # --- the life of a table ---
+
+    def play(self):
+        request = raw.message("CreateTableRequest", raw.ADMIN)(parent=PARENT, table_id=f"t{self.number}")
+        for family in FAMILIES:
+            request.table.column_families[family].SetInParent()
+        aggregate = request.table.column_families["sum"].value_type.aggregate_type
+        aggregate.input_type.int64_type.encoding.big_endian_bytes.SetInParent()
+        aggregate.sum.SetInParent()
+        self.both("CreateTable", request, self.name_only)
+        for _ in range(12):
+            self.mutate_row()
+        kinds = [
+            (self.mutate_row, 18), (self.mutate_rows, 8), (self.check_and_mutate, 14), (self.read_modify_write, 10), (self.read_rows, 44),
+            (self.modify_families, 4), (self.drop_rows, 1), (self.table_admin, 3), (self.missing_table, 1),
+        ]
+        for kind in self.random.choices([kind for kind, _ in kinds], [weight for _, weight in kinds], k=EPISODE_REQUESTS):
+            kind()
+        self.both("DeleteTable", raw.message("DeleteTableRequest", raw.ADMIN)(name=self.table), lambda _: None)
+        self.both("GetTable", raw.message("GetTableRequest", raw.ADMIN)(name=self.table), lambda _: None)
+
+    @staticmethod
+    def name_only(response):
+        return response.name
+
+    def existing_or_not(self):
+        return self.random.choice(self.keys)
+
+    # --- writes ---
+
+    def mutation(self, mutations, branch=False):
+        """Adds one mutation. In a branch that may not be taken, a bad one may pass."""
+        chance = self.random
+        spoil = chance.random() < 0.03
+        one = mutations.add()
+        kind = chance.choice(["set"] * 8 + ["add"] * 3 + ["column"] * 3 + ["family", "row"])
+        family = chance.choice(["a", "a", "b", "c"])
+        bad = lambda name, *codes: self.bad(name, *codes, optional=branch)  # noqa: E731
+        if kind == "set":
+            one.set_cell.family_name, one.set_cell.column_qualifier = family, chance.choice(QUALIFIERS)
+            one.set_cell.timestamp_micros, one.set_cell.value = chance.choice(TIMES), chance.choice(VALUES)
+            if spoil:
+                what = chance.randrange(4)
+                if what == 0:
+                    one.set_cell.family_name = "missing"
+                    bad("unknown family", NOT_FOUND)
+                elif what == 1:
+                    one.set_cell.timestamp_micros = chance.choice([-2, -1000])
+                    bad("negative timestamp", INVALID)
+                elif what == 2:
+                    one.set_cell.timestamp_micros = chance.choice([1, 1001, 999_999])
+                    bad("timestamp not in milliseconds", INVALID)
+                else:
+                    one.set_cell.family_name = "sum"
+                    bad("set in an aggregate", INVALID)
+        elif kind == "add":
+            one.add_to_cell.family_name = "sum"
+            one.add_to_cell.column_qualifier.raw_value = chance.choice(QUALIFIERS[1:3])
+            one.add_to_cell.timestamp.raw_timestamp_micros = chance.choice(TIMES[:3])
+            one.add_to_cell.input.int_value = chance.randint(-1000, 1000)
+            if spoil:
+                one.add_to_cell.family_name = chance.choice(["a", "missing"])
+                if one.add_to_cell.family_name == "a":
+                    bad("add to what is no aggregate", INVALID, PRECONDITION)
+                else:
+                    bad("unknown family", NOT_FOUND)
+        elif kind == "column":
+            one.delete_from_column.family_name, one.delete_from_column.column_qualifier = chance.choice([family, "sum"]), chance.choice(QUALIFIERS)
+            if chance.random() < 0.6:
+                low, high = sorted(chance.sample(TIMES[1:], 2))
+                if spoil:
+                    low, high = chance.choice([(high, low), (low, low)])
+                    bad("empty time range", INVALID)
+                one.delete_from_column.time_range.start_timestamp_micros = low
+                one.delete_from_column.time_range.end_timestamp_micros = high if spoil or chance.random() < 0.6 else 0
+            elif spoil:
+                one.delete_from_column.family_name = "missing"
+                bad("unknown family", NOT_FOUND)
+        elif kind == "family":
+            one.delete_from_family.family_name = family
+            if spoil:
+                one.delete_from_family.family_name = "missing"
+                bad("unknown family", NOT_FOUND)
+        else:
+            one.delete_from_row.SetInParent()
+
+    def look(self, key):
+        """Compares one row as it is now."""
+        request = raw.message("ReadRowsRequest")(table_name=self.table)
+        request.rows.row_keys.append(key)
+        self.both("ReadRows", request, self.rows_of(False))
+
+    def mutate_row(self):
+        key = self.existing_or_not()
+        request = raw.message("MutateRowRequest")(table_name=self.table, row_key=key)
+        for _ in range(self.random.randint(1, 4)):
+            self.mutation(request.mutations)
+        self.spoil_row(request)
+        self.both("MutateRow", request, lambda _: None, [key])
+        self.look(key)
+
+    def spoil_row(self, request):
+        what = self.random.random()
+        if what < 0.01:
+            request.row_key = b""
+            self.bad("empty row key", INVALID)
+        elif what < 0.02:
+            del request.mutations[:]
+            self.spoilt = []
+            self.bad("no mutations", INVALID)
+
+    def mutate_rows(self):
+        """Each entry is judged by itself."""
+        keys = self.random.sample(self.keys, self.random.randint(1, 4))
+        request = raw.message("MutateRowsRequest")(table_name=self.table)
+        spoilt = {}
+        for index, key in enumerate(keys):
+            entry = request.entries.add(row_key=key)
+            for _ in range(self.random.randint(1, 3)):
+                self.mutation(entry.mutations)
+            self.spoil_row(entry)
+            spoilt[index], self.spoilt = self.spoilt, []
+
+        def answer(responses):
+            return {entry.index: code_of(entry.status.code) for response in responses for entry in response.entries}
+
+        theirs = self.ask(self.run.emulator, "MutateRows", request, answer)
+        ours = self.ask(self.run.ours, "MutateRows", request, answer)
+        self.run.count("MutateRows")
+        if self.run.verbose:
+            print(f"MutateRows {text_format.MessageToString(request, as_one_line=True)}\n    {spoilt}\n    theirs {theirs}\n    ours   {ours}")
+        if theirs == ("error", "UNAVAILABLE"):
+            raise EmulatorDied("MutateRows")
+        empty = [index for index, names in spoilt.items() if names and names[0][0] == "no mutations"]
+        if empty and (theirs[0] == "error" or ours[0] == "error"):
+            # The emulator refuses the whole request for an entry without mutations; the real service is not known to.
+            if ours != ("error", INVALID) and (ours[0] == "error" or any(ours[1].get(index) != INVALID for index in empty)):
+                self.run.differs(self, "MutateRows", request, "an entry without mutations is not refused", theirs, ours)
+            self.forget(keys)
+            return
+        if theirs[0] != "ok" or ours[0] != "ok" or set(ours[1]) != set(range(len(keys))):
+            self.run.differs(self, "MutateRows", request, "every entry has to be answered", theirs, ours)
+            self.forget(keys)
+            return
+        for index, key in enumerate(keys):
+            two = [("ok", None) if side[1][index] == "OK" else ("error", side[1][index]) for side in (theirs, ours)]
+            complaint = self.judge(spoilt[index], *two)
+            if complaint:
+                self.run.differs(self, "MutateRows", request, f"entry {index}: {complaint}", *two)
+            if two[0] != two[1] or two[1][0] == "error":
+                self.forget([key])
+            self.look(key)
+
+    def check_and_mutate(self):
+        key = self.existing_or_not()
+        request = raw.message("CheckAndMutateRowRequest")(table_name=self.table, row_key=key)
+        if self.random.random() < 0.85:
+            request.predicate_filter.CopyFrom(self.filters.make())
+        for branch in (request.true_mutations, request.false_mutations):
+            for _ in range(self.random.randint(0, 2)):
+                self.mutation(branch, branch=True)
+        if not request.true_mutations and not request.false_mutations:
+            self.bad("no mutations", INVALID)
+        elif self.random.random() < 0.01:
+            request.row_key = b""
+            self.bad("empty row key", INVALID)
+        self.both("CheckAndMutateRow", request, lambda response: response.predicate_matched, [key])
+        self.look(key)
+
+    def read_modify_write(self):
+        """Columns that a rule of this request names get a cell of the far future before, or are deleted after: what is written at the time of the
+        server cannot be compared."""
+        key, chance = self.existing_or_not(), self.random
+        request = raw.message("ReadModifyWriteRowRequest")(table_name=self.table, row_key=key)
+        before = raw.message("MutateRowRequest")(table_name=self.table, row_key=key)
+        after = raw.message("MutateRowRequest")(table_name=self.table, row_key=key)
+        for qualifier in chance.sample([b"n1", b"n2", b"n3"], chance.randint(1, 3)):
+            family = chance.choice(["a", "b"])
+            for _ in range(chance.randint(1, 2)):
+                rule = request.rules.add(family_name=family, column_qualifier=qualifier)
+                if chance.random() < 0.6:
+                    rule.increment_amount = chance.choice([1, -1, 0, 7, 2**63 - 1, -(2**63)])
+                else:
+                    rule.append_value = chance.choice(VALUES)
+            if chance.random() < 0.7:
+                value = chance.choice([b"\x00" * 8, b"\x00" * 7 + b"\x09", b"\xff" * 8, b"short"])
+                before.mutations.append(raw.set_cell(family, qualifier, value, FUTURE))
+            else:
+                delete = after.mutations.add().delete_from_column
+                delete.family_name, delete.column_qualifier = family, qualifier
+        if before.mutations:
+            self.both("MutateRow", before, lambda _: None)
+        what = chance.random()
+        if what < 0.02:
+            request.rules[-1].family_name = "missing"
+            self.bad("unknown family", NOT_FOUND)
+            self.bad("codes", PRECONDITION)
+        elif what < 0.03:
+            del request.rules[:]
+            self.bad("no rules", INVALID)
+        elif what < 0.04:
+            request.row_key = b""
+            self.bad("empty row key", INVALID)
+        elif what < 0.05:
+            request.rules.add(family_name="sum", column_qualifier=b"q", increment_amount=1)
+            self.bad("read-modify-write of an aggregate", INVALID, PRECONDITION)
+        self.both("ReadModifyWriteRow", request, self.modified, [key])
+        if after.mutations:
+            self.both("MutateRow", after, lambda _: None)
+        self.look(key)
+
+    @staticmethod
+    def modified(response):
+        return sorted(
+            (family.name, column.qualifier, "now" if cell.timestamp_micros != FUTURE else FUTURE, cell.value)
+            for family in response.row.families
+            for column in family.columns
+            for cell in column.cells
+        )
+
+    # --- reads ---
+
+    def read_rows(self):
+        chance = self.random
+        request = raw.message("ReadRowsRequest")(table_name=self.table)
+        if chance.random() < 0.75:
+            request.filter.CopyFrom(self.filters.make())
+        for _ in range(chance.choice([0, 0, 0, 1, 2])):
+            request.rows.row_keys.append(chance.choice(KEYS))
+        for _ in range(chance.choice([0, 0, 1, 1, 2])):
+            low, high = sorted(chance.sample(KEYS, 2))
+            part = request.rows.row_ranges.add()
+            if chance.random() < 0.02:
+                self.bad("range with start behind end", INVALID)
+                part.start_key_closed, part.end_key_open = high, low
+                continue
+            if chance.random() < 0.8:
+                setattr(part, chance.choice(["start_key_open", "start_key_closed"]), low)
+            if chance.random() < 0.8:
+                setattr(part, chance.choice(["end_key_open", "end_key_closed"]), high)
+        if chance.random() < 0.3:
+            request.rows_limit = chance.randint(1, 5)
+        request.reversed = chance.random() < 0.3
+        if chance.random() < 0.01:
+            request.rows_limit = -1
+            self.bad("negative rows_limit", INVALID)
+        if chance.random() < 0.01:
+            request.rows.row_keys.append(b"")
+            self.bad("empty row key", INVALID)
+        self.both("ReadRows", request, self.rows_of(request.reversed))
+
+    def rows_of(self, reverse):
+        def answer(responses):
+            rows = raw.merge(responses, reverse)
+            for key, cells in rows:
+                places = [cell[:3] for cell in cells]
+                ordered = sorted(places, key=lambda place: (place[1], -place[2]))
+                for family in FAMILIES:
+                    if [place for place in places if place[0] == family] != [place for place in ordered if place[0] == family]:
+                        raise raw.Protocol(f"cells of {key!r} are not in order: {places}")
+            # The emulator has no fixed order of families, and copies of a cell have none among them.
+            return [(key, sorted((*cell[:2], -cell[2], cell[3], tuple(cell[4])) for cell in cells)) for key, cells in rows]
+
+        return answer
+
+    # --- tables ---
+
+    def modify_families(self):
+        """One change a call: the emulator keeps the first part of a call that fails."""
+        chance = self.random
+        request = raw.message("ModifyColumnFamiliesRequest", raw.ADMIN)(name=self.table)
+        name = chance.choice(SCRATCH)
+        change = request.modifications.add(id=name)
+        what = chance.randrange(3)
+        if what == 0:
+            change.create.SetInParent()
+            self.rule(change.create)
+        elif what == 1:
+            change.update.SetInParent()
+            self.rule(change.update)
+        else:
+            change.drop = True
+        if chance.random() < 0.1:
+            change.id = chance.choice(["bad id!/x", "", "f" * 65])
+            self.bad("family name", INVALID, NOT_FOUND)
+        answer = self.both("ModifyColumnFamilies", request, self.families_of)
+        if answer[0] == "ok" and change.id not in SCRATCH:
+            request = raw.message("ModifyColumnFamiliesRequest", raw.ADMIN)(name=self.table)
+            request.modifications.add(id=change.id, drop=True)
+            self.undo("ModifyColumnFamilies", request)
+
+    def rule(self, family, depth=2):
+        """A garbage-collection rule, or none."""
+        def fill(rule, depth):
+            kind = self.random.choice(["versions", "age"] + (["union", "intersection"] if depth else []))
+            if kind == "versions":
+                rule.max_num_versions = self.random.randint(1, 9)
+            elif kind == "age":
+                rule.max_age.seconds = self.random.randint(1, 10**6)
+            else:
+                for _ in range(2):
+                    fill(getattr(rule, kind).rules.add(), depth - 1)
+
+        if self.random.random() < 0.8:
+            fill(family.gc_rule, depth)
+
+    @staticmethod
+    def families_of(response):
+        return sorted((name, family.gc_rule.SerializeToString(deterministic=True)) for name, family in response.column_families.items())
+
+    def drop_rows(self):
+        request = raw.message("DropRowRangeRequest", raw.ADMIN)(name=self.table)
+        what = self.random.randrange(10)
+        if what < 6:
+            request.row_key_prefix = self.random.choice([b"a", b"b#", b"k", b"\xff", b"nothing"])
+        elif what < 8:
+            request.delete_all_data_from_table = True
+        elif what < 9:
+            request.row_key_prefix = b""
+            self.bad("empty prefix", INVALID)
+        else:
+            self.bad("no target", INVALID)
+        self.both("DropRowRange", request, lambda _: None, KEYS)
+        self.both("ReadRows", raw.message("ReadRowsRequest")(table_name=self.table), self.rows_of(False))
+
+    def table_admin(self):
+        chance = self.random
+        what = chance.randrange(5)
+        if what == 0:
+            request = raw.message("GetTableRequest", raw.ADMIN)(name=self.table, view=chance.choice([0, 2, 4]))
+            self.both("GetTable", request, lambda table: (table.name, self.families_of(table)))
+        elif what == 1:
+            request = raw.message("ListTablesRequest", raw.ADMIN)(parent=PARENT)
+            self.both("ListTables", request, lambda response: sorted(table.name for table in response.tables))
+        elif what == 2:
+            request = raw.message("CreateTableRequest", raw.ADMIN)(parent=PARENT, table_id=f"t{self.number}")
+            request.table.column_families["other"].SetInParent()
+            self.both("CreateTable", request, self.name_only)
+        elif what == 3:
+            request = raw.message("CreateTableRequest", raw.ADMIN)(parent=PARENT, table_id=chance.choice(["", "a b", "x" * 51, "-t"]))
+            request.table.SetInParent()
+            self.bad("table name", INVALID)
+            answer = self.both("CreateTable", request, self.name_only)
+            if answer[0] == "ok":
+                self.undo("DeleteTable", raw.message("DeleteTableRequest", raw.ADMIN)(name=f"{PARENT}/tables/{request.table_id}"))
+        else:
+            token = self.both("GenerateConsistencyToken", raw.message("GenerateConsistencyTokenRequest", raw.ADMIN)(name=self.table), lambda _: None)
+            assert token is not None
+
+    def missing_table(self):
+        name = f"{PARENT}/tables/missing"
+        kind = self.random.randrange(6)
+        if kind == 0:
+            self.both("ReadRows", raw.message("ReadRowsRequest")(table_name=name), self.rows_of(False))
+        elif kind == 1:
+            request = raw.message("MutateRowRequest")(table_name=name, row_key=b"k", mutations=[raw.set_cell("a", b"q", b"v", 0)])
+            self.both("MutateRow", request, lambda _: None)
+        elif kind == 2:
+            request = raw.message("MutateRowsRequest")(table_name=name)
+            request.entries.add(row_key=b"k", mutations=[raw.set_cell("a", b"q", b"v", 0)])
+            self.both("MutateRows", request, lambda responses: [len(response.entries) for response in responses])
+        elif kind == 3:
+            self.both("SampleRowKeys", raw.message("SampleRowKeysRequest")(table_name=name), lambda responses: len(list(responses)))
+        elif kind == 4:
+            self.both("GetTable", raw.message("GetTableRequest", raw.ADMIN)(name=name), self.name_only)
+        else:
+            self.both("DeleteTable", raw.message("DeleteTableRequest", raw.ADMIN)(name=name), lambda _: None)
+
+
+class Run:
+    def __init__(self, seed, same, server, ours):
+        self.seed, self.same, self.server = seed, same, server
+        self.only = os.environ.get("EPISODE")
+        self.verbose = self.only is not None
+        self.counts, self.known = Counter(), Counter()
+        self.differences = 0
+        self.deaths = 0
+        self.second = Server(server.command, server.folder) if same else None
+        self.ours = raw.Api(ours)
+        self.ours.wait()
+        self.emulator = None
+        self.connect()
+
+    def connect(self):
+        if self.emulator is not None:
+            self.emulator.close()
+        self.emulator = self.started(self.server)
+        if self.second is not None:
+            self.ours = self.started(self.second)
+
+    @staticmethod
+    def started(server):
+        server.stop()
+        server.start()
+        api = raw.Api(server.address)
+        api.wait()
+        return api
+
+    def stop(self):
+        for server in (self.server, self.second):
+            if server is not None:
+                server.stop()
+
+    def count(self, what):
+        self.counts[what] += 1
+
+    def differs(self, episode, what, request, complaint, theirs, ours):
+        self.differences += 1
+        if self.differences <= int(os.environ.get("SHOW", "10")):
+            print(f"DIFFERENCE in {what}, SEED={self.seed} EPISODE={episode.number}: {complaint}")
+            print(f"  request  {text_format.MessageToString(request, as_one_line=True)[:1500]}")
+            print(f"  emulator {str(theirs)[:1000]}\n  ours     {str(ours)[:1000]}", flush=True)
+
+    def play(self, requests):
+        number = 0
+        while sum(self.counts.values()) < requests:
+            number += 1
+            if self.only is not None:
+                number = int(self.only)
+            try:
+                Episode(self, number).play()
+            except EmulatorDied as died:
+                self.deaths += 1
+                print(f"the emulator died in episode {number} at {died}; it is started again")
+                self.connect()
+            if self.only is not None or self.deaths > 20 or self.differences > 500:
+                break
+
+
+def main():
+    requests, seed, folder, mode = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
+    split = sys.argv.index("--")
+    server = Server(sys.argv[5:split], folder)
+    run = Run(seed, mode == "same", server, sys.argv[split + 1])
+    try:
+        run.play(requests)
+    finally:
+        run.stop()
+    done = sum(run.counts.values())
+    print("requests:", ", ".join(f"{number} {what}" for what, number in run.counts.most_common()))
+    for name, number in sorted(run.known.items()):
+        print(f"known defect of the emulator, {number} times: {name}: {KNOWN[name]}")
+    print(f"seed {seed}; the emulator died {run.deaths} times")
+    print(f"differential: {done - run.differences} passed, {run.differences} failed, 0 skipped")
+    sys.exit(1 if run.differences or (run.only is None and done < requests) else 0)
+
+
+if __name__ == "__main__":
+    main()
