@@ -1,7 +1,5 @@
 //! Engines block; services must not. Every call of an engine goes through here.
 
-#![expect(dead_code, reason = "its content is the next change")]
-
 use rowkey_store::{Error, ErrorKind, Result};
 
 /// Runs `call` on a thread that may block.

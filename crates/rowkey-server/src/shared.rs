@@ -1,7 +1,5 @@
 //! What all services share.
 
-#![expect(dead_code, reason = "its content is the next change")]
-
 use crate::catalog::Catalog;
 use crate::load::Load;
 use crate::options::Options;

@@ -1,0 +1,177 @@
+//! Instances and what is in them, those included that exist because they are used.
+//!
+//! Clients of an emulator use instances that nobody created. Unless the server is strict, such an instance exists while it has tables:
+//! it has its id as display name, and one cluster, `local-cluster`. Whatever changes it makes it a created one first.
+
+use super::Catalog;
+use super::name::InstanceName;
+use super::tables::Tables;
+use rowkey_bigtable::status;
+use rowkey_proto::admin;
+use rowkey_proto::admin::{StorageType, cluster, instance};
+use rowkey_store::Result;
+use std::collections::BTreeMap;
+use tonic::Status;
+
+/// The cluster of an instance that nobody created.
+pub(crate) const LOCAL_CLUSTER: &str = "local-cluster";
+
+impl Catalog {
+    /// Refuses to use an instance that nobody created, if the server is strict.
+    ///
+    /// # Errors
+    ///
+    /// `NOT_FOUND`.
+    pub(crate) fn instance_may_be_used(&self, name: &InstanceName) -> Result<(), Status> {
+        if self.strict_instances && !self.instances.has(&name.to_string()) {
+            return Err(Status::not_found(format!(
+                "instance `{name}` does not exist; create it, or start the server without strict instances"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Refuses an instance that neither was created nor has tables.
+    ///
+    /// # Errors
+    ///
+    /// `NOT_FOUND`.
+    pub(crate) fn instance_is_known(&self, name: &InstanceName) -> Result<(), Status> {
+        self.instance(name).map(drop)
+    }
+
+    /// An instance.
+    ///
+    /// # Errors
+    ///
+    /// `NOT_FOUND`.
+    pub(crate) fn instance(&self, name: &InstanceName) -> Result<admin::Instance, Status> {
+        let created = self.instances.get(&name.to_string());
+        let implied = || self.is_used(name).then(|| implied_instance(name));
+        created.or_else(implied).ok_or_else(|| {
+            Status::not_found(format!(
+                "instance `{name}` does not exist: it was not created, and has no tables"
+            ))
+        })
+    }
+
+    /// All instances of a project, by name.
+    pub(crate) fn instances_of(&self, project: &str) -> Vec<admin::Instance> {
+        let created = self.instances.list(&format!("projects/{project}/instances/"));
+        let mut found: BTreeMap<String, admin::Instance> = created.into_iter().collect();
+        if !self.strict_instances {
+            let used = self.read(Tables::instances);
+            for name in used.into_iter().filter(|name| name.project == project) {
+                found.entry(name.to_string()).or_insert_with(|| implied_instance(&name));
+            }
+        }
+        found.into_values().collect()
+    }
+
+    /// The clusters of an instance, by name. There is always one, if anybody asks: the tables are somewhere.
+    pub(crate) fn clusters_of(&self, name: &InstanceName) -> Vec<admin::Cluster> {
+        let created = self.clusters.list(&format!("{name}/clusters/"));
+        if created.is_empty() {
+            return vec![self.implied_cluster(name)];
+        }
+        created.into_iter().map(|(_, cluster)| cluster).collect()
+    }
+
+    /// Makes a created instance of one that is only used, for whoever is about to change it. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// `NOT_FOUND`, and those of the engine.
+    pub(crate) fn make_real(&self, name: &InstanceName) -> Result<admin::Instance, Status> {
+        let instance = self.instance(name)?;
+        let key = name.to_string();
+        if !self.instances.has(&key) {
+            for cluster in self.clusters_of(name) {
+                let key = cluster.name.clone();
+                self.clusters.put(&key, cluster).map_err(|error| status(&error))?;
+            }
+            self.instances.put(&key, instance.clone()).map_err(|error| status(&error))?;
+        }
+        Ok(instance)
+    }
+
+    /// Deletes an instance, its tables and everything else in it. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// `NOT_FOUND`; `FAILED_PRECONDITION` if a table is protected, and then nothing is deleted; those of the engine.
+    pub(crate) fn delete_instance(&self, name: &InstanceName) -> Result<(), Status> {
+        let _changing = self.change();
+        self.instance_is_known(name)?;
+        let own = self.read(|tables| {
+            let own: BTreeMap<_, _> = tables
+                .own(name)
+                .filter_map(|name| Some((name.clone(), tables.get(name)?.engine.clone())))
+                .collect();
+            own
+        });
+        for (table, engine) in &own {
+            let is_protected =
+                self.engine().table_config(engine).is_ok_and(|config| config.deletion_protection);
+            if is_protected {
+                return Err(Status::failed_precondition(format!(
+                    "instance `{name}` has a protected table, `{}`; switch its deletion protection off first",
+                    table.table
+                )));
+            }
+        }
+        for table in own.keys() {
+            match self.delete(table, false) {
+                Err(status) if status.code() != tonic::Code::NotFound => return Err(status),
+                _ => {}
+            }
+        }
+        // The instance goes last: what a crash leaves can be deleted again.
+        self.remove_contents(&name.to_string()).map_err(|error| status(&error))?;
+        self.instances.remove(&[name.to_string()]).map_err(|error| status(&error))
+    }
+
+    /// Removes clusters and app profiles of instances that do not exist: their creation or deletion was cut short.
+    pub(super) fn heal_instances(&self) -> Result<()> {
+        for name in self.clusters.names("").into_iter().chain(self.app_profiles.names("")) {
+            let instance = name.split('/').take(4).collect::<Vec<_>>().join("/");
+            if !self.instances.has(&instance) {
+                self.remove_contents(&instance)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_contents(&self, instance: &str) -> Result<()> {
+        let prefix = format!("{instance}/");
+        self.clusters.remove(&self.clusters.names(&prefix))?;
+        self.app_profiles.remove(&self.app_profiles.names(&prefix))?;
+        self.policies.remove(&self.policies.names(&prefix))?;
+        if self.policies.has(instance) { self.policies.remove(&[instance.to_owned()]) } else { Ok(()) }
+    }
+
+    fn is_used(&self, name: &InstanceName) -> bool {
+        !self.strict_instances && self.read(|tables| tables.own(name).next().is_some())
+    }
+
+    fn implied_cluster(&self, name: &InstanceName) -> admin::Cluster {
+        admin::Cluster {
+            name: format!("{name}/clusters/{LOCAL_CLUSTER}"),
+            location: format!("projects/{}/locations/local", name.project),
+            state: cluster::State::Ready.into(),
+            serve_nodes: i32::try_from(self.nodes).unwrap_or(i32::MAX),
+            default_storage_type: StorageType::Ssd.into(),
+            ..admin::Cluster::default()
+        }
+    }
+}
+
+fn implied_instance(name: &InstanceName) -> admin::Instance {
+    admin::Instance {
+        name: name.to_string(),
+        display_name: name.instance.clone(),
+        state: instance::State::Ready.into(),
+        r#type: instance::Type::Production.into(),
+        ..admin::Instance::default()
+    }
+}
