@@ -43,6 +43,7 @@ const CHUNK_BYTES: usize = 64;
 #[derive(Debug)]
 pub struct Packer {
     message_bytes_max: usize,
+    close_at: usize,
     row_bytes_max: u64,
     full: VecDeque<ReadRowsResponse>,
     chunks: Vec<CellChunk>,
@@ -55,6 +56,7 @@ impl Packer {
     pub fn new(message_bytes_max: usize) -> Self {
         Self {
             message_bytes_max,
+            close_at: message_bytes_max,
             row_bytes_max: ROW_BYTES_MAX,
             full: VecDeque::new(),
             chunks: Vec::new(),
@@ -69,9 +71,17 @@ impl Packer {
         self
     }
 
-    /// From now on messages have another limit. What is waiting stays as it is.
-    pub fn limit(&mut self, message_bytes_max: usize) {
-        self.message_bytes_max = message_bytes_max;
+    /// The same, closing messages as [`Packer::close_at`] says.
+    #[must_use]
+    pub fn closing_at(mut self, bytes: usize) -> Self {
+        self.close_at(bytes);
+        self
+    }
+
+    /// From now on a message is full when it has about so many bytes. A row that is larger by itself still has a message of its own, up
+    /// to the limit of messages.
+    pub fn close_at(&mut self, bytes: usize) {
+        self.close_at = bytes.min(self.message_bytes_max);
     }
 
     /// Takes a row, which has at least one cell. Its values are not copied.
@@ -85,13 +95,16 @@ impl Packer {
             return Err(large_row(&row.key, bytes as u64, self.row_bytes_max));
         }
         let encoded_max = bytes + row.cells.len() * CHUNK_BYTES;
-        if !self.chunks.is_empty() && self.bytes + encoded_max > self.message_bytes_max {
+        if !self.chunks.is_empty() && self.bytes + encoded_max > self.close_at {
             self.close();
         }
         if encoded_max <= self.message_bytes_max {
             self.whole(row, encoded_max);
         } else {
             self.cut(row);
+        }
+        if self.bytes >= self.close_at {
+            self.close();
         }
         Ok(())
     }
@@ -109,13 +122,16 @@ impl Packer {
         self.full()
     }
 
-    /// Bytes that wait in a message that is not full yet, about.
-    pub fn waiting_bytes(&self) -> usize {
-        self.bytes
+    /// Whether a message is full.
+    pub fn has_full(&self) -> bool {
+        !self.full.is_empty()
     }
 
     fn close(&mut self) {
         let chunks = std::mem::take(&mut self.chunks);
+        if chunks.is_empty() {
+            return;
+        }
         self.bytes = 0;
         self.full.push_back(ReadRowsResponse { chunks, ..ReadRowsResponse::default() });
     }

@@ -115,6 +115,18 @@ fn a_row_that_nobody_can_read_is_refused_by_name() {
 }
 
 #[test]
+fn small_messages_may_be_asked_for_without_cutting_rows() {
+    let mut packer = Packer::new(2_000).closing_at(300);
+    let mut shapes = Vec::new();
+    for len in [10, 10, 1_000, 10, 3_000] {
+        packer.push(row("k", vec![cell("f", "q", 1, vec![7; len])])).unwrap();
+        shapes.extend(std::iter::from_fn(|| packer.full()).map(|message| shape(&message)));
+    }
+    assert!(packer.rest().is_none());
+    assert_eq!(shapes, ["rfq. rfq.", "rfq.", "rfq.", "rfq+", "."]);
+}
+
+#[test]
 fn values_are_not_copied() {
     let value = Bytes::from(vec![7; 1_000]);
     let messages = packed(&[row("a", vec![cell("f", "q", 1, value.clone())])], 600);

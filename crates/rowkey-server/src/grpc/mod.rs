@@ -4,6 +4,7 @@ mod data;
 mod iam;
 mod instance_admin;
 mod operations;
+mod respond;
 mod table_admin;
 
 use crate::server::unavailable;

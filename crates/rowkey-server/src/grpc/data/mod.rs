@@ -1,23 +1,101 @@
 //! `google.bigtable.v2.Bigtable`: reads and writes.
 
-#![expect(dead_code, reason = "its content is the next change")]
+mod deadline;
+mod names;
+mod read;
+mod scan;
+mod write;
 
+use super::respond::answer;
 use crate::shared::Shared;
 use rowkey_proto::data::bigtable_server::Bigtable;
+use rowkey_proto::data::{
+    CheckAndMutateRowRequest, CheckAndMutateRowResponse, MutateRowRequest, MutateRowResponse,
+    MutateRowsRequest, MutateRowsResponse, PingAndWarmRequest, PingAndWarmResponse,
+    ReadModifyWriteRowRequest, ReadModifyWriteRowResponse, ReadRowsRequest, ReadRowsResponse,
+    SampleRowKeysRequest, SampleRowKeysResponse,
+};
 use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tonic::codegen::BoxStream;
+use tonic::{Request, Response, Status};
 
 /// The service.
 #[derive(Debug)]
 pub(crate) struct DataService {
     shared: Arc<Shared>,
+    /// Threads that writers may hold.
+    writers: Arc<Semaphore>,
 }
 
 impl DataService {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
+        Self { shared, writers: Arc::new(Semaphore::new(write::WRITERS_MAX)) }
     }
+}
+
+/// Messages that are there already.
+fn stream<T: Send + 'static>(messages: Vec<T>) -> BoxStream<T> {
+    Box::pin(tokio_stream::iter(messages.into_iter().map(Ok)))
 }
 
 // What is not here answers UNIMPLEMENTED.
 #[tonic::async_trait]
-impl Bigtable for DataService {}
+impl Bigtable for DataService {
+    async fn read_rows(
+        &self,
+        request: Request<ReadRowsRequest>,
+    ) -> Result<Response<BoxStream<ReadRowsResponse>>, Status> {
+        let (metadata, _, message) = request.into_parts();
+        let scan = self.scan(&metadata, message).await;
+        answer(&self.shared, "ReadRows", scan.map(|scan| Box::pin(scan) as BoxStream<_>))
+    }
+
+    async fn sample_row_keys(
+        &self,
+        request: Request<SampleRowKeysRequest>,
+    ) -> Result<Response<BoxStream<SampleRowKeysResponse>>, Status> {
+        let samples = self.samples(request.into_inner()).await;
+        answer(&self.shared, "SampleRowKeys", samples.map(stream))
+    }
+
+    async fn mutate_row(
+        &self,
+        request: Request<MutateRowRequest>,
+    ) -> Result<Response<MutateRowResponse>, Status> {
+        let result = self.mutate_one(request.into_inner()).await;
+        answer(&self.shared, "MutateRow", result)
+    }
+
+    async fn mutate_rows(
+        &self,
+        request: Request<MutateRowsRequest>,
+    ) -> Result<Response<BoxStream<MutateRowsResponse>>, Status> {
+        let messages = self.mutate_several(request.into_inner()).await;
+        answer(&self.shared, "MutateRows", messages.map(stream))
+    }
+
+    async fn check_and_mutate_row(
+        &self,
+        request: Request<CheckAndMutateRowRequest>,
+    ) -> Result<Response<CheckAndMutateRowResponse>, Status> {
+        let result = self.check_and_mutate(request.into_inner()).await;
+        answer(&self.shared, "CheckAndMutateRow", result)
+    }
+
+    async fn ping_and_warm(
+        &self,
+        request: Request<PingAndWarmRequest>,
+    ) -> Result<Response<PingAndWarmResponse>, Status> {
+        let result = names::instance(&self.shared, &request.into_inner().name);
+        answer(&self.shared, "PingAndWarm", result.map(|()| PingAndWarmResponse {}))
+    }
+
+    async fn read_modify_write_row(
+        &self,
+        request: Request<ReadModifyWriteRowRequest>,
+    ) -> Result<Response<ReadModifyWriteRowResponse>, Status> {
+        let result = self.read_modify_write(request.into_inner()).await;
+        answer(&self.shared, "ReadModifyWriteRow", result)
+    }
+}
