@@ -1,7 +1,7 @@
 //! What changes tables, on the committer's thread: each change is one batch of records, published together with its data.
 //!
-//! Keyspaces are made before the batch that names them, and deleted behind the batch that names them no more. A crash between the
-//! two leaves keyspaces that no table names; opening the store deletes them. So no change is ever seen, or found, half done.
+//! Keyspaces are made before the batch that names them, and deleted behind the batch that names them no more (`spares.rs`). A crash between
+//! the two leaves keyspaces that no table names; opening the store deletes them. So no change is ever seen, or found, half done.
 
 use crate::committer::Committer;
 use crate::damage;
@@ -9,7 +9,6 @@ use crate::error;
 use crate::info;
 use crate::key;
 use crate::meta::{self, TableRecord};
-use crate::raw;
 use crate::state::{Counters, Shard, Space, Table, Tablet, space_name};
 use bytes::Bytes;
 use fjall::Readable as _;
@@ -31,7 +30,7 @@ impl Committer {
             return Err(check::table_exists(name));
         }
         let config = check::new_table(name, config)?;
-        let spaces = config.families.iter().map(|family| self.new_space(family.gc_rule.as_ref(), true));
+        let spaces = config.families.iter().map(|family| self.family_space(family.gc_rule.as_ref()));
         let spaces = spaces.collect::<Result<Vec<_>>>()?;
         self.take_on(Table::new(name, config, &spaces))
     }
@@ -80,7 +79,7 @@ impl Committer {
             let mut spaces = Vec::new();
             for (family, config) in table.config.families.iter().enumerate() {
                 let Some(&source) = sources.get(family) else {
-                    spaces.push(self.new_space(config.gc_rule.as_ref(), true)?);
+                    spaces.push(self.family_space(config.gc_rule.as_ref())?);
                     continue;
                 };
                 let space = shard.spaces[source].clone();
@@ -250,22 +249,6 @@ impl Committer {
         damage::read_error(&self.shared.path, error, [&space.keyspace])
     }
 
-    /// A new keyspace, which nothing names yet.
-    pub(crate) fn new_space(&mut self, rule: Option<&GcRule>, settled: bool) -> Result<Space> {
-        self.skip_numbers()?;
-        self.counters.space += 1;
-        let id = self.counters.space;
-        let name = space_name(id);
-        let policy = self.shared.registry.policy(&name);
-        policy.rule.store(rule.cloned().map(Arc::new));
-        policy.set_settled(settled);
-        let keyspace = self
-            .db
-            .keyspace(&name, raw::new_keyspace)
-            .map_err(|error| error::of_fjall(&self.shared.path, "making files in", error, None))?;
-        Ok(Space { id, keyspace, policy })
-    }
-
     fn switch(&mut self, name: &str, table: Option<Table>, records: Records) -> Result<()> {
         self.switch_with(name, table, records, Vec::new())
     }
@@ -276,13 +259,20 @@ impl Committer {
         name: &str,
         table: Option<Table>,
         mut records: Records,
-        pairs: Vec<(fjall::Keyspace, Bytes, Option<Bytes>)>,
+        mut pairs: Vec<(fjall::Keyspace, Bytes, Option<Bytes>)>,
     ) -> Result<()> {
         let old = self.tables.get(name).cloned();
         let old_spaces = old.iter().flat_map(|table| spaces_of(table)).collect::<Vec<_>>();
         let new_spaces = table.iter().flat_map(spaces_of).collect::<Vec<_>>();
         let gone = difference(&old_spaces, &new_spaces);
         let made = difference(&new_spaces, &old_spaces);
+        let (usable, removals, doomed) = self.usable_again(gone.clone());
+        for space in &usable {
+            // Another rule comes with the next table.
+            space.policy.unsettle();
+            space.policy.rule.store(None);
+        }
+        pairs.extend(removals);
         records.extend(gone.iter().map(|space| (meta::space_key(space.id), None)));
         records.extend(
             made.iter().map(|space| {
@@ -301,19 +291,9 @@ impl Committer {
             self.delete_spaces(made);
             return Err(error);
         }
-        self.delete_spaces(gone);
+        self.keep_spaces(usable);
+        self.doom_spaces(doomed);
         Ok(())
-    }
-
-    /// Deletes keyspaces that no table names. A failure leaves files that the next opening deletes.
-    pub(crate) fn delete_spaces(&mut self, spaces: Vec<Space>) {
-        if spaces.is_empty() || self.skip_numbers().is_err() {
-            return;
-        }
-        for space in spaces {
-            self.shared.registry.forget(&space_name(space.id));
-            let _ = self.db.delete_keyspace(space.keyspace);
-        }
     }
 
     /// Cuts shards that have grown too large. Looks once in a while, by bytes written.

@@ -11,6 +11,7 @@ use crate::open;
 use crate::prepare::Prepared;
 use crate::raw;
 use crate::shared::{Shared, SideFile};
+use crate::spares::{QUIET, Spares};
 use crate::state::{Published, Space, Table, Tables};
 use bytes::Bytes;
 use fjall::{Database, Keyspace, PersistMode};
@@ -19,7 +20,7 @@ use rowkey_store::{
 };
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 
 /// Bytes of keys and values from which on a group is committed, whoever waits.
 pub(crate) const GROUP_BYTES_MAX: u64 = 8 << 20;
@@ -122,6 +123,8 @@ pub(crate) struct Committer {
     group_on_opening: u64,
     /// Bytes of the log, about.
     log_bytes: u64,
+    /// Keyspaces that no table names.
+    pub(crate) spares: Spares,
     /// Whether numbers were skipped in this session (see [`raw::skip_numbers`]), and that is on disk.
     skipped_numbers: bool,
 }
@@ -150,6 +153,7 @@ impl Committer {
             stopped: None,
             bytes_since_look: 0,
             log_bytes,
+            spares: Spares::default(),
             skipped_numbers: false,
         }
     }
@@ -158,7 +162,7 @@ impl Committer {
     pub(crate) fn run(mut self, queue: &Receiver<Request>) {
         let mut open = true;
         while open {
-            let Ok(mut request) = queue.recv() else { break };
+            let Some(mut request) = self.next_request(queue) else { break };
             loop {
                 open = self.take(request);
                 if !open || self.group.bytes >= GROUP_BYTES_MAX {
@@ -173,6 +177,18 @@ impl Committer {
             self.split_large_shards();
         }
         self.close();
+    }
+
+    /// Waits for a request, and does what can wait while there is none. `None`: nobody is left to ask.
+    fn next_request(&mut self, queue: &Receiver<Request>) -> Option<Request> {
+        while self.has_chores() {
+            match queue.recv_timeout(QUIET) {
+                Ok(request) => return Some(request),
+                Err(RecvTimeoutError::Timeout) => self.do_chore(),
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        queue.recv().ok()
     }
 
     /// Answers whether to go on.
@@ -388,6 +404,7 @@ impl Committer {
         self.commit();
         // A store that was only read is left alone, what was found on opening it included.
         if self.stopped.is_none() && self.counters.group != self.group_on_opening {
+            self.delete_doomed();
             // Buffered writes of a store that is closed in order are not lost either.
             let _ = self.persist();
             if self.log_bytes >= self.shared.options.log_bytes_kept {

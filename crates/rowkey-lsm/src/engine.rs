@@ -67,7 +67,7 @@ impl LsmEngine {
     /// `NotFound`: there is none, and it is not to be created. `Invalid`: the folder holds something else. `Conflict`: another process
     /// has it open. `Corrupt`: a file is damaged or of another format version. `Unavailable`: no permission, no space.
     pub fn open(path: &Path, options: Options) -> Result<Self> {
-        let Opened { lock, db, meta, registry, tables, counters, side, log_bytes, warnings } =
+        let Opened { lock, db, meta, registry, tables, counters, side, log_bytes, spares, warnings } =
             open::open(path, &options)?;
         let tables = Arc::new(tables);
         let published =
@@ -81,7 +81,8 @@ impl LsmEngine {
             closed: AtomicBool::new(false),
         });
         let (queue, requests) = sync_channel(QUEUE_MAX);
-        let committer = Committer::new(Arc::clone(&shared), db, meta, tables, counters, side, log_bytes);
+        let mut committer = Committer::new(Arc::clone(&shared), db, meta, tables, counters, side, log_bytes);
+        committer.spares = spares;
         let thread = std::thread::Builder::new()
             .name("rowkey-committer".to_owned())
             .spawn(move || committer.run(&requests))

@@ -27,6 +27,7 @@ mod random;
 mod raw;
 mod read;
 mod shared;
+mod spares;
 mod state;
 mod statistics;
 mod trim;

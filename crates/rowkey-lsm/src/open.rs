@@ -15,6 +15,7 @@ use crate::meta::{self, CountersRecord, MetaKey, TableRecord};
 use crate::options::Options;
 use crate::raw;
 use crate::shared::SideFile;
+use crate::spares::Spares;
 use crate::state::{Registry, Space, Table, Tables, Tablet, space_name};
 use bytes::Bytes;
 use fjall::compaction::filter::Factory;
@@ -45,6 +46,7 @@ pub(crate) struct Opened {
     pub(crate) side: SideFile,
     /// Bytes of the log.
     pub(crate) log_bytes: u64,
+    pub(crate) spares: Spares,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -77,7 +79,7 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Opened> {
     let (tables, counters) = load(path, &db, &meta, &registry)?;
     let side_path = path.join(SIDE_FILE);
     let mut side = SideFile::open(&side_path).map_err(|error| error::of_io(&side_path, "opening", error))?;
-    let mut warnings = Vec::new();
+    let (mut warnings, mut spares) = (Vec::new(), Spares::default());
     if let Some(group) = side.read().filter(|group| *group > counters.group) {
         // Keyspaces that no table names may be those of tables that the log has lost: they stay.
         warnings.push(format!(
@@ -87,14 +89,14 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Opened> {
             counters.group
         ));
     } else {
-        delete_unnamed(&db, &meta, &registry, &tables, counters);
+        spares = delete_unnamed(&db, &meta, &registry, &tables, counters, options.spare_keyspaces);
     }
     let log_bytes = if is_new {
         0
     } else {
         logs(&data).iter().filter_map(|log| log.metadata().ok()).map(|log| log.len()).sum()
     };
-    Ok(Opened { lock, db, meta, registry, tables, counters, side, log_bytes, warnings })
+    Ok(Opened { lock, db, meta, registry, tables, counters, side, log_bytes, spares, warnings })
 }
 
 /// Answers whether the folder is still to become a store.
@@ -282,29 +284,35 @@ fn load(
     Ok((tables, counters))
 }
 
-/// Deletes keyspaces that no table names: a crash left them behind.
+/// Deletes keyspaces that no table names: a crash left them behind. Answers with those that are kept as spares.
 fn delete_unnamed(
     db: &Database,
     meta: &Keyspace,
     registry: &Registry,
     tables: &Tables,
     counters: CountersRecord,
-) {
+    spares_max: usize,
+) -> Spares {
     let tablets = tables.values().flat_map(|table| &table.tablets);
     let mut named: HashSet<String> =
         tablets.flat_map(|tablet| &tablet.spaces).map(|space| space_name(space.id)).collect();
     named.insert(META_KEYSPACE.to_owned());
     let mut names = db.list_keyspace_names();
     names.retain(|name| !named.contains(&**name));
+    let mut spares = Spares::default();
+    names.retain(|name| {
+        let space = unnamed_space(db, registry, name);
+        !space.is_some_and(|space| spares.adopt(db, &space, spares_max))
+    });
     if names.is_empty() {
-        return;
+        return spares;
     }
     raw::skip_numbers(db);
     let mut batch = db.batch().durability(Some(PersistMode::SyncData));
     batch.insert(meta, meta::COUNTERS_KEY, meta::encode_counters(counters));
     if batch.commit().is_err() {
         // The next write says why.
-        return;
+        return spares;
     }
     for name in names {
         if let Ok(keyspace) = db.keyspace(&name, KeyspaceCreateOptions::default) {
@@ -312,6 +320,14 @@ fn delete_unnamed(
             let _ = db.delete_keyspace(keyspace);
         }
     }
+    spares
+}
+
+/// A keyspace that no table names.
+fn unnamed_space(db: &Database, registry: &Registry, name: &str) -> Option<Space> {
+    let id = name.strip_prefix('d')?.parse().ok().filter(|id| space_name(*id) == name)?;
+    let keyspace = db.keyspace(name, KeyspaceCreateOptions::default).ok()?;
+    Some(Space { id, keyspace, policy: registry.policy(name) })
 }
 
 /// The files of the log.

@@ -22,6 +22,9 @@ pub struct Options {
     pub worker_threads: usize,
     /// A tablet is cut in two when its files and buffers hold more than this.
     pub tablet_bytes_max: u64,
+    /// Empty keyspaces that are kept ready for the next tables, made while nobody writes: a table needs one for each family, and making one
+    /// takes 25 ms or more on a disk. 0: each is made when it is needed, deleted when it is not, and never used again.
+    pub spare_keyspaces: usize,
     /// Looks for expired cells in the background and collects them where they are more than a quarter.
     pub background_gc: bool,
     /// How often it looks.
@@ -40,6 +43,7 @@ impl Default for Options {
             worker_threads: 2,
             // Merging a whole tablet, which a collection does, takes about 20 s for this much.
             tablet_bytes_max: 1 << 30,
+            spare_keyspaces: 4,
             background_gc: true,
             background_gc_interval: Duration::from_secs(60),
         }
@@ -57,6 +61,7 @@ impl Options {
             log_bytes_kept: 16 << 10,
             worker_threads: 1,
             tablet_bytes_max: 1 << 30,
+            spare_keyspaces: 2,
             background_gc: false,
             background_gc_interval: Duration::from_millis(5),
         }

@@ -221,7 +221,11 @@ fn a_split_that_cannot_read_leaves_nothing_behind() {
             std::fs::write(&file, bytes).unwrap();
         }
     }
-    let options = Options { tablet_bytes_max: 8_000, ..Options::tiny(Arc::new(ManualClock::new(1_000_000))) };
+    let options = Options {
+        tablet_bytes_max: 8_000,
+        spare_keyspaces: 0,
+        ..Options::tiny(Arc::new(ManualClock::new(1_000_000)))
+    };
     let engine = LsmEngine::open(&path, options).unwrap();
     for step in 0..20 {
         engine.set_cells("t", b"r", &[("a", b"q", step * 1000, &[1; 600])]).unwrap();

@@ -20,6 +20,8 @@ const FOLDER_VARIABLE: &str = "ROWKEY_CRASH_FOLDER";
 const ROWS: u64 = 40;
 /// The row of an aggregate family in which each step adds one to two cells.
 const TOTAL: &str = "total";
+/// A table that is dropped and made again.
+const OTHER: &str = "other";
 /// What the table is called for a moment.
 const AWAY: &str = "_rowkey.deleted.1";
 
@@ -38,7 +40,8 @@ fn add_one(qualifier: &str) -> Mutation {
 
 /// The one table has one of two names, and gets the first.
 fn take_name_back(engine: &LsmEngine) {
-    let tables = engine.list_tables().unwrap();
+    let mut tables = engine.list_tables().unwrap();
+    tables.retain(|table| table != OTHER);
     assert_eq!(tables.len(), 1, "{tables:?}");
     if tables[0] == AWAY {
         engine.rename_table(AWAY, "t").unwrap();
@@ -59,6 +62,9 @@ fn step(engine: &LsmEngine, number: u64) {
         RowMutation { key: TOTAL.into(), mutations: ["n", "m"].map(add_one).into() },
     ];
     engine.mutate_all("t", rows, durability).unwrap();
+    if number.is_multiple_of(4) {
+        another_table(engine, number);
+    }
     match number % 50 {
         10 => engine.drop_rows("t", &DropScope::Prefix(Bytes::from_static(b"d"))).unwrap(),
         20 => engine.split_tablet("t", &Bytes::from(format!("r{:02}", number / 50 % ROWS))).unwrap(),
@@ -69,6 +75,27 @@ fn step(engine: &LsmEngine, number: u64) {
             engine.rename_table(AWAY, "t").unwrap();
         }
         _ => {}
+    }
+}
+
+/// Drops the other table, if there is one, and makes it anew with one row: it gets the files of the former one.
+fn another_table(engine: &LsmEngine, number: u64) {
+    if engine.list_tables().unwrap().iter().any(|table| table == OTHER) {
+        engine.drop_table(OTHER).unwrap();
+    }
+    let families = [("a", "never"), ("b", "maxversions=1")];
+    engine.create(OTHER, &families[..=usize::from(number.is_multiple_of(8))]).unwrap();
+    let row = RowMutation { key: number.to_string().into(), mutations: vec![set("a", number)] };
+    let durability = if number.is_multiple_of(3) { Durability::Buffered } else { Durability::Synced };
+    engine.mutate_all(OTHER, vec![row], durability).unwrap();
+}
+
+/// The other table has at most its one row.
+fn check_other(engine: &LsmEngine) {
+    if engine.list_tables().unwrap().iter().any(|table| table == OTHER) {
+        let rows = engine.read_all(OTHER, &ReadRequest::all()).unwrap();
+        assert!(rows.len() <= 1, "rows of a dropped table: {rows:?}");
+        assert!(rows.iter().all(|row| row.cells.len() == 1 && row.key == row.cells[0].value), "{rows:?}");
     }
 }
 
@@ -187,6 +214,7 @@ fn a_killed_writer_loses_nothing_that_was_acknowledged() {
         let engine = open(&path);
         assert!(engine.warnings().is_empty(), "{:?}", engine.warnings());
         take_name_back(&engine);
+        check_other(&engine);
         check_total(&engine, steps_acknowledged, round + 1);
         check(&engine, acknowledged.unwrap_or_else(|| panic!("round {round}: the child wrote nothing")));
     }

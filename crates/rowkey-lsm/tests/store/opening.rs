@@ -102,6 +102,50 @@ fn tables_made_and_dropped_in_many_sessions_stay_what_they_are() {
     }
 }
 
+/// A table that is made gets what a dropped one left, and none of its rows; its rules are its own.
+#[test]
+fn tables_that_come_and_go_share_files_and_nothing_else() {
+    let folder = folder();
+    let path = folder.path().join("store");
+    let folders = || std::fs::read_dir(path.join("data/keyspaces")).unwrap().count();
+    let mut most = 0;
+    for session in 0..4i64 {
+        let engine = LsmEngine::open(&path, options(true)).unwrap();
+        for table in 0..40i64 {
+            let name = format!("t{session}-{table}");
+            let families = [("a", if table % 2 == 0 { "maxversions=1" } else { "never" }), ("b", "never")];
+            engine.create(&name, &families[..=usize::from(table % 3 == 0)]).unwrap();
+            assert_eq!(engine.read_all(&name, &ReadRequest::all()).unwrap(), [], "{name}");
+            for time in [1_000, 2_000] {
+                let time = time + 10_000 * (40 - table);
+                engine.set_cells(&name, b"row", &[("a", b"q", time, name.as_bytes())]).unwrap();
+            }
+            if table % 8 == 7 {
+                engine.compact(&name).unwrap();
+            }
+            let rows = engine.read_all(&name, &ReadRequest { live: true, ..ReadRequest::all() }).unwrap();
+            assert_eq!(rows.len(), 1);
+            assert_eq!(rows[0].cells.len(), if table % 2 == 0 { 1 } else { 2 }, "{name}");
+            assert!(rows[0].cells.iter().all(|cell| cell.value == name), "{rows:?}");
+            // One of each session stays.
+            if table != 20 {
+                engine.drop_table(&name).unwrap();
+            }
+        }
+        drop(engine);
+        most = most.max(folders());
+    }
+    assert!(most < 40, "{most} keyspaces for 4 tables");
+    let engine = LsmEngine::open(&path, options(true)).unwrap();
+    for session in 0..4 {
+        let name = format!("t{session}-20");
+        let rows = engine.read_all(&name, &ReadRequest { live: true, ..ReadRequest::all() }).unwrap();
+        assert_eq!((rows.len(), rows[0].cells.len()), (1, 1));
+        assert_eq!(rows[0].cells[0].value, name);
+    }
+    assert_eq!(engine.list_tables().unwrap().len(), 4);
+}
+
 #[test]
 fn a_long_log_is_emptied_on_closing_and_a_short_one_is_kept() {
     let folder = folder();
