@@ -29,7 +29,7 @@ pub use figure::FigureOptions;
 pub use label::Label;
 pub use matrix::{Config, Matrix};
 pub use metric::{Metric, Values};
-pub use page::{PAGE_CSS, PAGE_JS, page};
+pub use page::{MAP_JS, PAGE_CSS, PAGE_JS, Page, page};
 pub use recorder::Recorder;
 pub use sheet::{Mark, NODES_MAX, Nodes, Sheet, SheetOptions};
 pub use terminal::{Colours, TerminalOptions};

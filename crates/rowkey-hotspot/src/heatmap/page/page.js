@@ -1,5 +1,6 @@
-// The heatmap's page: draws one sheet (docs/formats/heatmap.md), from the document itself or from a server.
+// The heatmap: draws one sheet (docs/formats/heatmap.md), from the document itself or from a server. `start(source)` begins.
 // No request leaves the host it came from, and nothing is evaluated. All text goes in by textContent.
+// A page that is more than a map sets `hooks` and calls what is here; see crates/rowkey-server/src/http/page/server.js.
 
 const $ = (id) => document.getElementById(id);
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
@@ -7,6 +8,17 @@ const number = new Intl.NumberFormat("en-US");
 const palettes = JSON.parse($("palette").textContent);
 
 // ---- where sheets come from ----
+
+/** What another page adds: each may be missing. */
+const hooks = {
+  /** More of the address behind `#`: names and values. */ address: null,
+  /** More lines about a cell. */ facts: null,
+  /** An element below a pin's lines. */ pinned: null,
+  /** Draws over the map. */ drawn: null,
+  /** A sheet was loaded. */ loaded: null,
+  /** Loading failed. */ failed: null,
+  /** The part of time or keys that is asked for has changed. */ ranged: null,
+};
 
 /** A sheet inside the document. */
 const embedded = (text) => ({ live: false, load: async () => JSON.parse(text) });
@@ -20,13 +32,17 @@ const endpoint = (url) => ({
       if (value !== undefined && value !== null) target.searchParams.set(name, value);
     }
     const answer = await fetch(target, { credentials: "same-origin" });
-    if (!answer.ok) throw new Error(`${target.pathname}: ${answer.status} ${answer.statusText}`);
+    if (!answer.ok) {
+      const told = await answer.json().catch(() => null);
+      throw new Error(told?.error?.message ?? `${target.pathname}: ${answer.status} ${answer.statusText}`);
+    }
     return answer.json();
   },
 });
 
 const meta = (name) => document.querySelector(`meta[name="${name}"]`)?.content;
-const source = $("sheet") ? embedded($("sheet").textContent) : endpoint(meta("rowkey-source"));
+/** Where sheets come from: what the document holds or names, unless `start` is told otherwise. */
+let source = null;
 
 /** Sums of a metric: Base64 of zlib of LEB128, row by row. */
 async function unpack(text, count) {
@@ -51,26 +67,71 @@ async function unpack(text, count) {
 
 const state = {
   sheet: null, metric: 0, mode: "relative", brightness: 0, theme: null,
-  window: { r0: 0, r1: 1, c0: 0, c1: 1 }, history: [], pins: [], cursor: null, finding: -1,
+  window: { r0: 0, r1: 1, c0: 0, c1: 1 }, history: [], pins: [], cursor: null, pointer: null, finding: -1,
 };
+/**
+ * What a live map asks for: `start` and `end` as keys are printed, `from` and `to` in milliseconds, or `span`: the newest so many. `trail`
+ * says how the keys were chosen: `{ text, start, end }`, coarse first.
+ */
+let range = { trail: [] };
 /** What was computed of a metric: cells, levels, sums. */
 let current = null;
-let unpacked = new Map();
+
+/** Mean latency, where the time spent and the operations are known: it is no sum, but a quotient of two. */
+const LATENCY = "latency";
+function withLatency(sheet) {
+  const at = (name) => sheet.metrics.findIndex((metric) => metric.name === name);
+  const operations = [at("reads"), at("writes")].filter((index) => index >= 0), time = at("time");
+  if (time < 0 || !operations.length) return sheet;
+  const latency = { name: LATENCY, unit: "us", sum: "0", total: "0", capacity_per_s: null, time, operations };
+  return { ...sheet, metrics: [...sheet.metrics, latency] };
+}
 
 function whole() {
   return { r0: 0, r1: Math.max(state.sheet.rows, 1), c0: 0, c1: Math.max(state.sheet.columns, 1) };
 }
 
-async function chosen(index) {
-  if (!unpacked.has(index)) {
-    const sheet = state.sheet, metric = sheet.metrics[index];
-    const cells = metric ? await unpack(metric.cells, sheet.rows * sheet.columns) : new Float64Array(0);
-    let most = 0;
-    for (const cell of cells) if (cell > most) most = cell;
-    const nodes = sheet.nodes && metric ? nodeSums(cells, sheet) : null;
-    unpacked.set(index, { metric, cells, most, nodes, levels: new Map() });
+/** What is computed of a metric of a sheet, once. */
+function chosen(index, sheet = state.sheet) {
+  sheet.computed ??= new Map();
+  if (!sheet.computed.has(index)) sheet.computed.set(index, compute(sheet, index));
+  return sheet.computed.get(index);
+}
+
+async function compute(sheet, index) {
+  const metric = sheet.metrics[index];
+  if (metric?.name === LATENCY) {
+    const [time, ...operations] = await Promise.all([metric.time, ...metric.operations].map((index) => chosen(index, sheet)));
+    const counts = new Float64Array(time.cells.length);
+    for (const { cells } of operations) for (let at = 0; at < counts.length; at++) counts[at] += cells[at];
+    return quotient(metric, time.cells, counts, sheet);
   }
-  return unpacked.get(index);
+  const cells = metric ? (await sameAs(metric, sheet)) ?? (await unpack(metric.cells, sheet.rows * sheet.columns)) : new Float64Array(0);
+  return { metric, cells, most: greatest(cells), nodes: sheet.nodes && metric ? nodeSums(cells, sheet) : null, levels: new Map() };
+}
+
+/** The cells of the sheet that is shown, if a new one has the same. */
+async function sameAs(metric, sheet) {
+  const shown = state.sheet, index = shown?.metrics.findIndex(({ name, cells }) => name === metric.name && cells === metric.cells) ?? -1;
+  const known = shown !== sheet && index >= 0 && shown.rows === sheet.rows && shown.columns === sheet.columns;
+  return known ? (await shown.computed?.get(index))?.cells : undefined;
+}
+
+function quotient(metric, dividends, divisors, sheet) {
+  const cells = Float64Array.from(dividends, (dividend, at) => (divisors[at] ? dividend / divisors[at] : 0));
+  let nodes = null;
+  if (sheet.nodes) {
+    const over = nodeSums(dividends, sheet).sums, under = nodeSums(divisors, sheet).sums;
+    const sums = Float64Array.from(over, (sum, at) => (under[at] ? sum / under[at] : 0));
+    nodes = { sums, most: greatest(sums) };
+  }
+  return { metric, cells, most: greatest(cells), nodes, levels: new Map(), dividends, divisors };
+}
+
+function greatest(values) {
+  let most = 0;
+  for (const value of values) if (value > most) most = value;
+  return most;
 }
 
 function nodeSums(cells, sheet) {
@@ -79,9 +140,7 @@ function nodeSums(cells, sheet) {
     const to = sheet.nodes.of_row[row] * sheet.columns, from = row * sheet.columns;
     for (let column = 0; column < sheet.columns; column++) sums[to + column] += cells[from + column];
   }
-  let most = 0;
-  for (const sum of sums) if (sum > most) most = sum;
-  return { sums, most };
+  return { sums, most: greatest(sums) };
 }
 
 /** Units that one node takes during one column; 0: not known. */
@@ -128,6 +187,8 @@ const style = (name) => getComputedStyle(document.documentElement).getPropertyVa
 // ---- geometry ----
 
 let box = null;
+/** Whether the map is there to be seen: another page may hide it. */
+const isShown = () => $("stage").getClientRects().length > 0 && state.sheet !== null;
 function layout() {
   const { width, height } = $("stage").getBoundingClientRect();
   const ratio = Math.min(devicePixelRatio || 1, 2);
@@ -156,8 +217,20 @@ function under(at, pixels, from, to, cells) {
 
 // ---- drawing ----
 
+/** The pictures that were drawn last, and of what. */
+const drawn = new Map();
+
+/** Puts cells where they belong; their pixels are computed only if they may have changed. */
+function image(context, name, data, columns, rows, area, span, colours) {
+  const of = [data, columns, rows, area.width, area.height, span.r0, span.r1, span.c0, span.c1, box.ratio, ...colours], last = drawn.get(name);
+  const same = last?.of.every((part, index) => part === of[index]);
+  const picture = same ? last.picture : pixelsOf(context, data, columns, rows, area, span, colours);
+  drawn.set(name, { of, picture });
+  context.putImageData(picture, Math.round(area.x * box.ratio), Math.round(area.y * box.ratio));
+}
+
 /** Cells as pixels; each pixel shows the greatest level under it, so that a hot row is never lost. */
-function image(context, data, columns, rows, area, span, colours) {
+function pixelsOf(context, data, columns, rows, area, span, colours) {
   const width = Math.max(1, Math.round(area.width * box.ratio)), height = Math.max(1, Math.round(area.height * box.ratio));
   const picture = context.createImageData(width, height), pixels = new Uint32Array(picture.data.buffer);
   if (columns && rows) {
@@ -185,7 +258,7 @@ function image(context, data, columns, rows, area, span, colours) {
   } else {
     pixels.fill(colours[0]);
   }
-  context.putImageData(picture, Math.round(area.x * box.ratio), Math.round(area.y * box.ratio));
+  return picture;
 }
 
 let pending = false;
@@ -203,17 +276,19 @@ function redraw() {
 }
 
 function draw() {
+  const began = performance.now();
   const { sheet } = state, context = $("base").getContext("2d"), { map, strip } = box;
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.fillStyle = style("--paper");
   context.fillRect(0, 0, $("base").width, $("base").height);
   const colours = lookup();
-  image(context, levels(), sheet.columns, sheet.rows, map, state.window, colours);
+  image(context, "map", levels(), sheet.columns, sheet.rows, map, state.window, colours);
   if (sheet.nodes && current.nodes) {
     const capacity = state.mode === "absolute" ? columnCapacity(current.metric) : 0, most = capacity || current.nodes.most || 1;
-    const shown = Uint8Array.from(current.nodes.sums, (sum) => (sum > 0 ? clamp(Math.round((sum / most) * 255), 1, 255) : 0));
+    const shown = current.nodes.shown?.most === most ? current.nodes.shown.levels : Uint8Array.from(current.nodes.sums, (sum) => (sum > 0 ? clamp(Math.round((sum / most) * 255), 1, 255) : 0));
+    current.nodes.shown = { most, levels: shown };
     const span = { ...state.window, r0: 0, r1: sheet.nodes.count };
-    image(context, shown, sheet.columns, sheet.nodes.count, { ...map, y: strip.y, height: strip.height }, span, colours);
+    image(context, "nodes", shown, sheet.columns, sheet.nodes.count, { ...map, y: strip.y, height: strip.height }, span, colours);
   }
   context.setTransform(box.ratio, 0, 0, box.ratio, 0, 0);
   context.strokeStyle = style("--line");
@@ -224,6 +299,7 @@ function draw() {
   drawSums(context);
   drawLegend(context, colours);
   drawFindings(context);
+  hooks.drawn?.(context);
   drawLabels();
   if (sheet.nodes) {
     context.textAlign = "right";
@@ -231,6 +307,8 @@ function draw() {
   }
   drawOver();
   describe();
+  performance.clearMeasures("draw");
+  performance.measure("draw", { start: began });
 }
 
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5, 72e5, 108e5, 216e5, 432e5, 864e5];
@@ -262,17 +340,38 @@ function drawTimes(context) {
   }
 }
 
+/** Sums of the visible part by column and by row; of quotients, the quotients of the sums. */
+function sumsOf(part) {
+  const { c0, c1, r0, r1 } = part, { columns } = state.sheet;
+  const last = current.sums;
+  if (last && Object.keys(part).every((side) => last.part[side] === part[side])) return last;
+  const add = (cells) => {
+    const ofColumn = new Float64Array(Math.max(0, c1 - c0)), ofRow = new Float64Array(Math.max(0, r1 - r0));
+    for (let row = r0; row < r1; row++) {
+      let sum = 0;
+      for (let column = c0, at = row * columns + c0; column < c1; column++, at++) {
+        ofColumn[column - c0] += cells[at];
+        sum += cells[at];
+      }
+      ofRow[row - r0] = sum;
+    }
+    return [ofColumn, ofRow];
+  };
+  let [ofColumn, ofRow] = add(current.dividends ?? current.cells);
+  if (current.divisors) {
+    const [columnCounts, rowCounts] = add(current.divisors);
+    ofColumn = ofColumn.map((sum, at) => sum / Math.max(1, columnCounts[at]));
+    ofRow = ofRow.map((sum, at) => sum / Math.max(1, rowCounts[at]));
+  }
+  current.sums = { part, ofColumn, ofRow };
+  return current.sums;
+}
+
 /** Sums of the visible part: of columns below, of rows at the right. */
 function drawSums(context) {
-  const { sheet, window } = state, { map, sums } = box, { cells } = current;
+  const { sheet, window } = state, { map, sums } = box;
   const c0 = Math.floor(window.c0), c1 = Math.min(Math.ceil(window.c1), sheet.columns), r0 = Math.floor(window.r0), r1 = Math.min(Math.ceil(window.r1), sheet.rows);
-  const ofColumn = new Float64Array(Math.max(0, c1 - c0)), ofRow = new Float64Array(Math.max(0, r1 - r0));
-  for (let row = r0; row < r1; row++) {
-    for (let column = c0, at = row * sheet.columns + c0; column < c1; column++, at++) {
-      ofColumn[column - c0] += cells[at];
-      ofRow[row - r0] += cells[at];
-    }
-  }
+  const { ofColumn, ofRow } = sumsOf({ c0, c1, r0, r1 });
   const most = (values) => values.reduce((most, value) => Math.max(most, value), 1);
   const [mostColumn, mostRow] = [most(ofColumn), most(ofRow)];
   context.fillStyle = style("--faint");
@@ -320,21 +419,36 @@ function drawFindings(context) {
       if (badges.length < 40) badges.push({ index, top });
     });
   });
-  $("badges").replaceChildren(...badges.map(({ index, top }) => {
-    const button = element("button", { type: "button", title: state.sheet.findings[index].headline }, String(index + 1));
-    button.style.left = `${box.map.x + box.map.width + 3}px`;
-    button.style.top = `${top}px`;
-    button.addEventListener("click", () => select(index));
-    return button;
-  }));
+  place($("badges"), badges.map(({ index, top }) => ({
+    text: String(index + 1), title: state.sheet.findings[index].headline, action: () => select(index),
+    style: { left: `${box.map.x + box.map.width + 3}px`, top: `${top}px` },
+  })));
 }
 
-/** Per cent of all that lies in a group of rows. */
+/** Per cent of all in the sheet that lies in a group of rows. Of quotients: of their dividends. */
 function shareOf({ from, to }) {
-  const { cells } = current, { columns } = state.sheet;
-  let part = 0;
-  for (let at = from * columns; at < to * columns; at++) part += cells[at];
-  return (100 * part) / Math.max(1, Number(current.metric?.sum ?? 1));
+  if (!current.before) {
+    const { rows, columns } = state.sheet, cells = current.dividends ?? current.cells;
+    current.before = new Float64Array(rows + 1);
+    for (let row = 0, at = 0; row < rows; row++) {
+      let sum = 0;
+      for (let column = 0; column < columns; column++, at++) sum += cells[at];
+      current.before[row + 1] = current.before[row] + sum;
+    }
+  }
+  const { before } = current;
+  return (100 * (before[to] - before[from])) / Math.max(1, before.at(-1));
+}
+
+/** Buttons at their places. They are used again, so that a map that moves on keeps the focus and does not swallow clicks. */
+function place(parent, shown) {
+  while (parent.children.length > shown.length) parent.lastChild.remove();
+  shown.forEach(({ text, title, style, disabled = false, action }, index) => {
+    const button = parent.children[index] ?? parent.appendChild(element("button", { type: "button" }));
+    if (button.textContent !== text) button.textContent = text;
+    Object.assign(button, { title, disabled, onclick: action });
+    Object.assign(button.style, style);
+  });
 }
 
 function drawLabels() {
@@ -345,20 +459,24 @@ function drawLabels() {
       if (label.to <= window.r0 || label.from >= window.r1) return;
       const top = Math.max(rowY(label.from), map.y), bottom = Math.min(rowY(label.to), map.y + map.height);
       if (bottom - top < 11 || shown.length >= 400) return;
-      const button = element("button", { type: "button", title: `${label.text}: ${number.format(label.to - label.from)} ranges, ${percent(shareOf(label))} of all. Click to see only these.` }, label.text);
-      Object.assign(button.style, { left: `${level * width}px`, top: `${top}px`, width: `${width - 2}px`, height: `${bottom - top - 1}px` });
-      button.addEventListener("click", () => zoom({ ...state.window, r0: label.from, r1: label.to }));
-      shown.push(button);
+      shown.push({
+        text: label.text, title: `${label.text}: ${number.format(label.to - label.from)} ranges, ${percent(shareOf(label))} of all. Click to see only these.`,
+        style: { left: `${level * width}px`, top: `${top}px`, width: `${width - 2}px`, height: `${bottom - top - 1}px` }, action: () => enter(label, level),
+      });
     }));
-  } else {
+  } else if (sheet.rows) {
     for (let y = 0; y + 12 < map.height; y += 24) {
       const key = sheet.keys[clamp(Math.floor(yRow(map.y + y)), 0, sheet.rows - 1)] || "(first key)";
-      const text = element("button", { type: "button", title: key, tabindex: "-1", disabled: "" }, key);
-      Object.assign(text.style, { left: "0", top: `${map.y + y}px`, width: `${map.x - 8}px` });
-      shown.push(text);
+      shown.push({ text: key, title: key, disabled: true, style: { left: "0px", top: `${map.y + y}px`, width: `${map.x - 8}px`, height: "" } });
     }
   }
-  $("labels").replaceChildren(...shown);
+  place($("labels"), shown);
+}
+
+/** Shows only the rows of a label. */
+function enter(label, level = 0) {
+  const above = state.sheet.labels.slice(0, level).map((labels) => labels.find(({ from, to }) => from <= label.from && label.from < to)).filter(Boolean);
+  zoom({ ...state.window, r0: label.from, r1: label.to }, false, [...above, label]);
 }
 
 function drawOver() {
@@ -367,7 +485,7 @@ function drawOver() {
   context.clearRect(0, 0, box.width, box.height);
   context.strokeStyle = style("--mark");
   if (drag?.rectangle) context.strokeRect(Math.min(drag.x, drag.toX), Math.min(drag.y, drag.toY), Math.abs(drag.toX - drag.x), Math.abs(drag.toY - drag.y));
-  for (const cell of [...state.pins, state.cursor].filter(Boolean)) {
+  for (const cell of [...state.pins.map(found), state.cursor].filter(Boolean)) {
     const x = columnX(cell.column), y = rowY(cell.row), width = Math.max(4, columnX(cell.column + 1) - x), height = Math.max(4, rowY(cell.row + 1) - y);
     if (inMap(x + width / 2, y + height / 2)) context.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);
   }
@@ -384,6 +502,32 @@ function element(name, attributes = {}, ...children) {
 
 const percent = (share) => (share === 0 ? "0 %" : share >= 0.1 ? `${share.toFixed(2)} %` : `${share.toPrecision(2)} %`);
 
+/** A printed key as its bytes, one character each: these compare as keys do. */
+const bytesOf = (text) => text.replace(/\\(?:\\|x([0-9a-f]{2}))/g, (_, hex) => (hex ? String.fromCharCode(parseInt(hex, 16)) : "\\"));
+
+/** The row that a key is in; -1: it lies before all. */
+function rowOf(key) {
+  const { sheet } = state, wanted = bytesOf(key);
+  sheet.bytes ??= sheet.keys.map(bytesOf);
+  let low = 0, high = sheet.rows;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sheet.bytes[middle] <= wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** Where in this sheet a place of any sheet is; null: not in it. */
+function found({ key, time }) {
+  const { sheet } = state, row = rowOf(key), column = Math.floor((time - sheet.time_start) / sheet.time_step);
+  const behind = row === sheet.rows - 1 && sheet.end !== null && bytesOf(key) >= bytesOf(sheet.end);
+  return row < 0 || behind || column < 0 || column >= sheet.columns ? null : { row, column };
+}
+
+/** A cell as a place that outlives the sheet. */
+const placeOf = ({ row, column }) => ({ key: state.sheet.keys[row], end: (row + 1 < state.sheet.rows ? state.sheet.keys[row + 1] : state.sheet.end), time: timeOf(column), until: timeOf(column + 1) });
+
 /** All that is known of a cell: lines of name and value. */
 async function facts({ row, column }) {
   const { sheet } = state, lines = [];
@@ -395,8 +539,8 @@ async function facts({ row, column }) {
   lines.push([sheet.axis === "time" ? "from (UTC)" : "operations", moment(timeOf(column), sheet.time_step)], ["to", moment(timeOf(column + 1), sheet.time_step)]);
   for (let index = 0; index < sheet.metrics.length; index++) {
     const { cells, metric } = await chosen(index), value = cells[row * sheet.columns + column];
-    let text = number.format(value);
-    if (index === state.metric) {
+    let text = metric.name === LATENCY ? `${number.format(Math.round(value))} us, mean` : number.format(value);
+    if (index === state.metric && metric.name !== LATENCY) {
       let all = 0;
       for (let other = 0; other < sheet.rows; other++) all += cells[other * sheet.columns + column];
       if (all > 0) text += ` (${percent((100 * value) / all)} of this time)`;
@@ -406,45 +550,52 @@ async function facts({ row, column }) {
     lines.push([metric.name, text]);
   }
   if (sheet.nodes) lines.push(["node", `${sheet.nodes.of_row[row] + 1} of ${sheet.nodes.count}`]);
+  lines.push(...(hooks.facts?.({ row, column }) ?? []));
   return lines;
 }
 
 const table = (lines) => element("table", {}, ...lines.map(([name, value]) => element("tr", {}, element("td", { class: "faint" }, name), element("td", {}, element("code", {}, value)))));
 
-async function showTip(cell, x, y) {
-  const lines = await facts(cell), tip = $("tip");
-  if (state.cursor !== cell) return;
+async function showTip(cell, x, y, quiet = false) {
+  const { sheet } = state, lines = await facts(cell), tip = $("tip");
+  if (state.cursor !== cell || state.sheet !== sheet) return;
   tip.replaceChildren(table(lines));
   tip.hidden = false;
   const { width, height } = tip.getBoundingClientRect();
   tip.style.left = `${x + 18 + width > box.width ? Math.max(0, x - width - 14) : x + 18}px`;
   tip.style.top = `${clamp(y + 14, 0, Math.max(0, box.height - height))}px`;
-  $("status").textContent = lines.map((line) => line.join(" ")).join("; ");
+  if (!quiet) $("status").textContent = lines.map((line) => line.join(" ")).join("; ");
 }
 
 function hide() {
-  state.cursor = null;
+  state.cursor = state.pointer = null;
   $("tip").hidden = true;
   drawOver();
 }
 
 async function pin(cell) {
-  if (state.pins.some((pin) => pin.row === cell.row && pin.column === cell.column)) return;
-  state.pins = [...state.pins, { ...cell, lines: await facts(cell) }].slice(-8);
+  const place = placeOf(cell);
+  if (state.pins.some((pin) => pin.key === place.key && pin.time === place.time)) return;
+  state.pins = [...state.pins, { ...place, metric: current.metric?.name, lines: await facts(cell) }].slice(-8);
   showPins();
 }
 
 function showPins() {
   const cards = state.pins.map((pin) => {
-    const remove = element("button", { type: "button", "aria-label": "Remove" }, "Remove");
-    remove.addEventListener("click", () => {
-      state.pins = state.pins.filter((other) => other !== pin);
-      showPins();
-    });
-    return element("div", { class: "pin" }, remove, table(pin.lines));
+    pin.card ??= pinCard(pin);
+    return pin.card;
   });
   $("pins").replaceChildren(...(cards.length ? [element("h2", {}, "Pinned"), ...cards] : []));
   drawOver();
+}
+
+function pinCard(pin) {
+  const remove = element("button", { type: "button", "aria-label": `Remove the pin of ${pin.key || "the first key"}` }, "Remove");
+  remove.addEventListener("click", () => {
+    state.pins = state.pins.filter((other) => other !== pin);
+    showPins();
+  });
+  return element("div", { class: "pin" }, remove, table(pin.lines), ...[hooks.pinned?.(pin)].filter(Boolean));
 }
 
 function select(index) {
@@ -453,8 +604,12 @@ function select(index) {
   redraw();
 }
 
+let findingsShown = "";
 function showFindings() {
-  const { findings } = state.sheet;
+  const { findings } = state.sheet, now = JSON.stringify([state.finding, findings]);
+  if (now === findingsShown) return;
+  findingsShown = now;
+  const focused = [...$("findings").querySelectorAll("button")].indexOf(document.activeElement);
   const cards = findings.map((finding, index) => {
     const open = index === state.finding;
     const button = element("button", { type: "button", "aria-expanded": String(open) }, element("b", {}, `${index + 1} ${finding.severity} ${finding.rule}`), element("br"), finding.headline);
@@ -463,32 +618,60 @@ function showFindings() {
     if (open) {
       const advice = finding.advice.map(({ action, gain, cost }) => element("li", {}, [action, gain && `Gain: ${gain}.`, cost && `Cost: ${cost}.`].filter(Boolean).join(" ")));
       card.append(element("ul", {}, ...(advice.length ? advice : [element("li", {}, "No advice.")])));
+      if (finding.rows.length) {
+        const show = element("button", { type: "button", class: "show" }, "Show these keys");
+        show.addEventListener("click", () => enter({ from: finding.rows[0][0], to: finding.rows.at(-1)[1], text: finding.rule }));
+        card.append(show);
+      }
     }
     return card;
   });
   $("findings").replaceChildren(...(cards.length ? [element("h2", {}, "Findings"), ...cards] : []));
+  if (focused >= 0) $("findings").querySelectorAll("button")[focused]?.focus();
 }
 
 function describe() {
   const { sheet, window } = state, { metric } = current;
-  $("summary").textContent = metric
-    ? `${metric.name}: ${number.format(BigInt(metric.sum))} ${metric.unit} in ${number.format(sheet.rows)} ranges by ${number.format(sheet.columns)} columns of ${width(sheet)}, `
-      + `${moment(timeOf(0), sheet.time_step)} to ${moment(timeOf(sheet.columns), sheet.time_step)}${sheet.axis === "time" ? " UTC" : ""}`
-    : "Nothing was counted.";
+  $("summary").textContent = metric ? summary(sheet, metric) : "Nothing was counted.";
   const absolute = columnCapacity(metric) > 0;
   $("mode").disabled = !absolute;
   $("mode").title = absolute ? sheet.capacity?.source ?? "" : "Not known for this metric: what one node takes, or how long a column lasts.";
   $("back").disabled = !state.history.length;
-  const zoomed = Object.entries(whole()).some(([side, value]) => window[side] !== value);
-  $("reset").disabled = !zoomed;
+  const sides = Object.entries(source.live ? state.base : whole());
+  const zoomed = sides.some(([side, value]) => Math.abs(window[side] - value) > 1e-9), part = "start" in range || "end" in range;
+  $("reset").disabled = !zoomed && !part && !("from" in range);
   Object.assign(document.documentElement.dataset, { metric: metric?.name ?? "", mode: state.mode, ready: "yes" });
   const rounded = Object.values(window).map((side) => Math.round(side * 100) / 100).join(",");
-  const hash = new URLSearchParams({ m: metric?.name ?? "", a: state.mode, b: state.brightness, ...(state.theme ? { t: state.theme } : {}), ...(zoomed ? { w: rounded } : {}) });
-  try {
-    history.replaceState(null, "", `#${hash}`);
-  } catch {
-    // Some viewers of files refuse it; the address then does not follow.
-  }
+  const asked = Object.fromEntries(PARTS.filter((name) => range[name] !== undefined).map((name) => [name, range[name]]));
+  const view = source.live ? asked : zoomed ? { w: rounded } : {};
+  remember(new URLSearchParams({ ...hooks.address?.(), m: metric?.name ?? "", a: state.mode, b: state.brightness, ...(state.theme ? { t: state.theme } : {}), ...view }).toString());
+}
+
+const PARTS = ["start", "end", "from", "to", "span"];
+
+function summary(sheet, metric) {
+  const { time_step: step } = sheet, { dividends, divisors } = current;
+  const times = `${moment(timeOf(0), step)} to ${moment(timeOf(sheet.columns), step)}${sheet.axis === "time" ? " UTC" : ""}`;
+  const cells = `in ${number.format(sheet.rows)} ranges by ${number.format(sheet.columns)} columns of ${width(sheet)}, ${times}`;
+  if (!dividends) return `${metric.name}: ${number.format(BigInt(metric.sum))} ${metric.unit} ${cells}`;
+  const sum = (cells) => cells.reduce((sum, cell) => sum + cell, 0);
+  return `mean latency: ${number.format(Math.round(sum(dividends) / Math.max(1, sum(divisors))))} us of ${number.format(sum(divisors))} operations ${cells}`;
+}
+
+let addressed = null, addressTimer = 0;
+/** Keeps the address up to date, not more often than browsers like. */
+function remember(hash) {
+  const write = () => {
+    addressTimer = 0;
+    try {
+      history.replaceState(null, "", `#${addressed}`);
+    } catch {
+      // Some viewers of files refuse it; the address then does not follow.
+    }
+  };
+  if (addressed === hash) return;
+  addressed = hash;
+  addressTimer ||= setTimeout(write, 150);
 }
 
 function width({ axis, time_step: step }) {
@@ -512,16 +695,23 @@ function set(window) {
 }
 
 let zoomedAt = -Infinity;
-function zoom(window, joins = false) {
+/** Shows a part. `chosenBy`: the labels that say which, coarse first. */
+function zoom(window, joins = false, chosenBy = null) {
   // Turns of the wheel that follow each other are one step back.
-  if (!joins || performance.now() - zoomedAt > 700) state.history = [...state.history, state.window].slice(-50);
+  if (!joins || performance.now() - zoomedAt > 700) pushHistory();
   zoomedAt = performance.now();
   set(window);
-  if (source.live) later(refresh, 300);
+  if (source.live) later(() => refine(chosenBy), chosenBy ? 0 : 300);
+}
+
+function pushHistory(window = state.window) {
+  state.history = [...state.history, { window, range }].slice(-50);
 }
 
 function zoomAt(x, y, factor, time = true, keys = true) {
-  const { window } = state, column = xColumn(x), row = yRow(y);
+  const { window, sheet } = state, column = xColumn(x), row = yRow(y);
+  const full = (low, high, most) => high - low > most - 1e-6 || (low <= state.base.c0 + 1e-6 && high >= state.base.c1 - 1e-6);
+  if (source.live && factor > 1 && full(window.c0, window.c1, sheet.columns) && window.r1 - window.r0 > sheet.rows - 1e-6) return widen(time, keys);
   zoom({
     c0: time ? column - (column - window.c0) * factor : window.c0, c1: time ? column + (window.c1 - column) * factor : window.c1,
     r0: keys ? row - (row - window.r0) * factor : window.r0, r1: keys ? row + (window.r1 - row) * factor : window.r1,
@@ -529,21 +719,23 @@ function zoomAt(x, y, factor, time = true, keys = true) {
 }
 
 function back() {
-  const window = state.history.pop();
-  if (window) set(window);
-  if (source.live) later(refresh, 0);
+  const last = state.history.pop();
+  if (!last) return;
+  if (source.live && last.range !== range) ask(last.range, false);
+  else set(last.window);
 }
 
 function reset() {
-  state.history = [...state.history, state.window].slice(-50);
-  range = {};
+  if (source.live) return ask({ trail: [], span: range.span ?? range.lastSpan ?? SPAN });
+  pushHistory();
   set(whole());
-  if (source.live) later(refresh, 0);
 }
 
 async function setMetric(index) {
   state.metric = index;
-  current = await chosen(index);
+  const { sheet } = state, computed = await chosen(index);
+  if (state.sheet !== sheet || state.metric !== index) return;
+  current = computed;
   if (!columnCapacity(current.metric)) state.mode = "relative";
   $("metric").value = String(index);
   $("mode").value = state.mode;
@@ -553,6 +745,7 @@ async function setMetric(index) {
 function setTheme(name) {
   state.theme = name;
   document.documentElement.dataset.theme = theme();
+  drawn.clear();
   redraw();
 }
 
@@ -568,8 +761,10 @@ function cellAt(x, y) {
   return best;
 }
 
-let drag = null;
+let drag = null, listening = false;
 function listen() {
+  if (listening) return;
+  listening = true;
   const over = $("over");
   const place = (event) => {
     const { left, top } = $("stage").getBoundingClientRect();
@@ -597,6 +792,7 @@ function listen() {
       drawOver();
     } else if (inMap(x, y) && state.sheet.columns && state.sheet.rows) {
       state.cursor = cellAt(x, y);
+      state.pointer = { x, y };
       showTip(state.cursor, x, y);
       drawOver();
     } else {
@@ -604,11 +800,14 @@ function listen() {
     }
   });
   over.addEventListener("pointerup", (event) => {
-    if (!drag) return;
+    if (!drag || !state.sheet) return;
     const { x, y, toX, toY, moves, rectangle, window } = drag;
     drag = null;
     if (rectangle) zoom({ c0: xColumn(Math.min(x, toX)), c1: xColumn(Math.max(x, toX)), r0: yRow(Math.min(y, toY)), r1: yRow(Math.max(y, toY)) });
-    else if (moves) state.history.push(window);
+    else if (moves) {
+      pushHistory(window);
+      if (source.live) later(refine, 0);
+    }
     else if (event.button === 0 && state.sheet.columns) pin(cellAt(x, y));
     drawOver();
   });
@@ -636,14 +835,14 @@ function listen() {
   // A canvas that changes its size is empty: it is drawn before the frame is shown.
   new ResizeObserver(() => {
     const { width, height } = $("stage").getBoundingClientRect();
-    if (width === box.width && height === box.height) return;
+    if (!width || (width === box.width && height === box.height)) return;
     layout();
     draw();
   }).observe($("stage"));
 }
 
 function keydown(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT)$/.test(event.target.tagName)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || !isShown()) return;
   const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
   const { window, sheet } = state, { map } = box;
   const brighter = (by) => { state.brightness = clamp(state.brightness + by, -6, 6); $("brightness").value = state.brightness; redraw(); };
@@ -654,15 +853,21 @@ function keydown(event) {
     b: () => brighter(1), B: () => brighter(-1), t: () => $("theme").click(),
     m: () => setMetric((state.metric + 1) % Math.max(1, sheet.metrics.length)),
     a: () => { if (!$("mode").disabled) { state.mode = state.mode === "absolute" ? "relative" : "absolute"; $("mode").value = state.mode; redraw(); } },
-    Enter: () => { if (state.cursor && event.target === $("over")) pin(state.cursor); },
+    "[": () => source.live && shift(-0.5), "]": () => source.live && shift(0.5), l: () => source.live && live(),
+    // A button does with Enter what it does.
+    ...(event.target === $("over") ? { Enter: () => state.cursor && pin(state.cursor) } : {}),
   };
   if (arrows[event.key]) {
     const [across, down] = arrows[event.key];
     if (event.shiftKey) {
+      pushHistory();
       const dx = (across * (window.c1 - window.c0)) / 10, dy = (down * (window.r1 - window.r0)) / 10;
       set({ c0: window.c0 + dx, c1: window.c1 + dx, r0: window.r0 + dy, r1: window.r1 + dy });
+      if (source.live && state.window.c0 === window.c0 && across) shift(across / 2);
+      else if (source.live) later(refine, 300);
     } else if (event.target === $("over") && sheet.columns) {
       const from = state.cursor ?? { row: Math.floor((window.r0 + window.r1) / 2), column: Math.floor((window.c0 + window.c1) / 2) };
+      state.pointer = null;
       state.cursor = { row: clamp(from.row + down, 0, sheet.rows - 1), column: clamp(from.column + across, 0, sheet.columns - 1) };
       showTip(state.cursor, clamp(columnX(state.cursor.column), map.x, box.width), clamp(rowY(state.cursor.row), map.y, box.height));
       drawOver();
@@ -679,64 +884,189 @@ function keydown(event) {
 
 // ---- loading ----
 
-let range = {}, timer = 0;
+let timer = 0;
 const later = (action, ms) => { clearTimeout(timer); timer = setTimeout(action, ms); };
 
-/** Asks a server for what is in the window, in full resolution. */
-async function refresh() {
-  const { window, sheet } = state, all = whole();
-  if (window.r0 > 0) range.start = sheet.keys[Math.floor(window.r0)];
-  if (window.r1 < all.r1) range.end = sheet.keys[Math.ceil(window.r1)];
-  if (window.c0 > 0) range.from = Math.floor(timeOf(window.c0));
-  if (window.c1 < all.c1) range.to = Math.ceil(timeOf(window.c1));
-  await load();
+/** A live map shows the newest quarter of an hour at first. */
+const SPAN = 900_000;
+
+/** What is asked of a server. */
+function query() {
+  const { trail, lastSpan, span, ...parts } = range, pixels = (size) => clamp(Math.ceil((size ?? 1000) * (box?.ratio ?? 1)), 50, 1000);
+  return { ...parts, last: span || undefined, rows: pixels(box?.map.height), columns: pixels(box?.map.width) };
 }
 
+/** Another part of a live map. */
+function ask(next, remembers = true) {
+  if (remembers) pushHistory();
+  range = next;
+  hooks.ranged?.();
+  return load();
+}
+
+/** Asks a server for what is in the window, in full resolution. */
+function refine(chosenBy = null) {
+  const { window, sheet, base } = state, next = { ...range }, differs = (side) => Math.abs(window[side] - base[side]) > 1e-6;
+  if (differs("r0") || differs("r1")) {
+    if (window.r0 > 1e-6) next.start = sheet.keys[Math.floor(window.r0)];
+    if (window.r1 < sheet.rows - 1e-6) next.end = sheet.keys[Math.ceil(window.r1)];
+  }
+  if (chosenBy) {
+    const keyOf = (row) => sheet.keys[row] ?? sheet.end ?? undefined;
+    next.trail = [...range.trail, ...chosenBy.map(({ text, from, to }) => ({ text, start: keyOf(from), end: keyOf(to) }))];
+  } else if (next.start !== range.start || next.end !== range.end) {
+    next.trail = [...range.trail.filter(({ text }) => text), { text: "", start: next.start, end: next.end }];
+  }
+  if (differs("c0") || differs("c1")) {
+    Object.assign(next, { from: Math.floor(timeOf(window.c0)), to: Math.ceil(timeOf(window.c1)), lastSpan: range.span ?? range.lastSpan });
+    delete next.span;
+  }
+  return ask(next, false);
+}
+
+/** The times that are asked for, as far as they are limited. */
+function times() {
+  const { now, time_start: first, time_step: step, columns } = state.sheet, end = first + columns * step;
+  if (range.span) return { from: (now ?? end) - range.span, to: now ?? end };
+  return { from: range.from ?? first, to: range.to ?? end };
+}
+
+/** Back or forth by a part of the time that is shown; what comes to the present follows it. */
+function shift(part) {
+  const { from, to } = times(), by = Math.round((to - from) * part), now = state.sheet.now ?? to;
+  if (to + by >= now) return part > 0 ? live(to - from) : undefined;
+  const { span, ...rest } = range;
+  return ask({ ...rest, lastSpan: span ?? range.lastSpan, from: from + by, to: to + by });
+}
+
+/** The newest so many milliseconds, as time goes on; 0: everything. */
+function live(span = range.span ?? range.lastSpan ?? SPAN) {
+  const { from, to, lastSpan, ...rest } = range;
+  return ask({ ...rest, span: Math.round(span) });
+}
+
+let widening = false;
+/** More time, more keys: what a part is a part of. */
+async function widen(time, keys) {
+  if (widening) return;
+  const next = { ...range }, { from, to } = times();
+  if (time && range.span) next.span = range.span * 2;
+  else if (time && "from" in range) Object.assign(next, { from: Math.round(from - (to - from) / 2), to: Math.round(to + (to - from) / 2) });
+  if (keys && range.trail.length) keysOf(next, range.trail.slice(0, -1));
+  widening = true;
+  await ask(next);
+  widening = false;
+}
+
+/** Sets the keys to what a trail leads to. */
+function keysOf(next, trail) {
+  const last = trail.at(-1);
+  for (const side of ["start", "end"]) {
+    if (last?.[side] === undefined) delete next[side];
+    else next[side] = last[side];
+  }
+  next.trail = trail;
+}
+
+let asked = 0;
 async function load() {
+  const mine = ++asked;
   try {
-    const sheet = await source.load({ ...range, rows: 1000, columns: 1000 });
-    const name = current?.metric?.name;
-    [state.sheet, unpacked, state.cursor] = [sheet, new Map(), null];
-    state.window = whole();
-    state.metric = Math.max(0, sheet.metrics.findIndex((metric) => metric.name === name));
-    current = await chosen(state.metric);
+    const sheet = withLatency(await source.load(query()));
+    const metric = Math.max(0, sheet.metrics.findIndex((metric) => metric.name === (current?.metric?.name ?? state.wanted)));
+    const computed = await chosen(metric, sheet);
+    if (mine !== asked) return;
+    const cursor = state.cursor && state.sheet ? placeOf(state.cursor) : null;
+    const rule = state.sheet?.findings[state.finding]?.rule;
+    Object.assign(state, { sheet, metric, finding: rule ? sheet.findings.findIndex((finding) => finding.rule === rule) : -1 });
+    current = computed;
+    if (!columnCapacity(current.metric)) state.mode = "relative";
+    state.base = state.window = asksFor();
+    state.cursor = cursor && found(cursor);
     show();
+    if (state.pointer && inMap(state.pointer.x, state.pointer.y) && sheet.columns) {
+      state.cursor = cellAt(state.pointer.x, state.pointer.y);
+      showTip(state.cursor, state.pointer.x, state.pointer.y, true);
+    } else if (!state.cursor) hide();
+    hooks.loaded?.();
   } catch (error) {
-    $("notes").replaceChildren(element("p", { id: "failure" }, `The map cannot be shown: ${error.message}`));
+    if (mine !== asked) return;
+    $("notes").replaceChildren(element("p", { id: "failure", role: "alert" }, `The map cannot be shown: ${error.message}`));
+    notesShown = "";
+    hooks.failed?.(error);
   }
 }
 
+/** The window of what was asked for: an answer may reach further, to whole slots. */
+function asksFor() {
+  const all = whole(), { sheet } = state;
+  if (!source.live || !sheet.columns) return all;
+  const { from, to } = times(), column = (time) => clamp((time - sheet.time_start) / sheet.time_step, 0, all.c1);
+  const [c0, c1] = [column(from), column(to)];
+  return c1 - c0 >= Math.min(2, all.c1) ? { ...all, c0, c1 } : all;
+}
+
+let notesShown = "";
 function show() {
-  const { sheet } = state;
+  const { sheet } = state, names = sheet.metrics.map((metric) => metric.name);
   $("title").textContent = sheet.title;
-  $("metric").replaceChildren(...sheet.metrics.map((metric, index) => element("option", { value: String(index) }, metric.name)));
+  // A list that somebody has opened stays as it is.
+  if ([...$("metric").options].map((option) => option.textContent).join() !== names.join()) {
+    $("metric").replaceChildren(...names.map((name, index) => element("option", { value: String(index) }, name)));
+  }
   $("metric").value = String(state.metric);
   $("mode").value = state.mode;
-  $("notes").replaceChildren(...(sheet.notes.length ? [element("h2", {}, "Notes"), ...sheet.notes.map((note) => element("p", { class: "faint" }, note))] : []));
+  const notes = JSON.stringify(sheet.notes);
+  if (notes !== notesShown) {
+    notesShown = notes;
+    $("notes").replaceChildren(...(sheet.notes.length ? [element("h2", {}, "Notes"), ...sheet.notes.map((note) => element("p", { class: "faint" }, note))] : []));
+  }
   showFindings();
   layout();
   redraw();
 }
 
-/** What the address says: metric, colours, brightness, theme, window. */
-async function follow() {
+/** What the address says before anything is loaded: brightness, theme, and the part of a live map. */
+function follow() {
   const wanted = new URLSearchParams(location.hash.slice(1));
-  const metric = state.sheet.metrics.findIndex((metric) => metric.name === wanted.get("m"));
   state.brightness = clamp(Number(wanted.get("b")) || 0, -6, 6);
   $("brightness").value = state.brightness;
-  if (/^(light|dark)$/.test(wanted.get("t") ?? "")) setTheme(wanted.get("t"));
-  if (metric > 0) await setMetric(metric);
-  if (wanted.get("a") === "absolute" && columnCapacity(current.metric)) state.mode = $("mode").value = "absolute";
-  const sides = (wanted.get("w") ?? "").split(",").map(Number);
-  if (sides.length === 4 && sides.every(Number.isFinite)) set({ r0: sides[0], r1: sides[1], c0: sides[2], c1: sides[3] });
+  if (/^(light|dark)$/.test(wanted.get("t") ?? "")) state.theme = wanted.get("t");
+  document.documentElement.dataset.theme = theme();
+  state.wanted = wanted.get("m");
+  if (wanted.get("a") === "absolute") state.mode = "absolute";
+  if (!source.live) return;
+  range = { trail: [], span: SPAN };
+  for (const name of ["start", "end"]) if (wanted.has(name)) range[name] = wanted.get(name);
+  if ("start" in range || "end" in range) range.trail = [{ text: "", start: range.start, end: range.end }];
+  const time = (name) => (/^\d{1,15}$/.test(wanted.get(name) ?? "") ? Number(wanted.get(name)) : undefined);
+  if (time("span") !== undefined) range.span = time("span");
+  else if (time("from") !== undefined) Object.assign(range, { from: time("from"), ...(time("to") === undefined ? {} : { to: time("to") }), span: undefined, lastSpan: SPAN });
 }
 
-document.documentElement.dataset.theme = theme();
-await load();
-if (state.sheet) {
-  listen();
-  await follow();
-  const seconds = Number(meta("rowkey-refresh"));
-  // A live map follows time as long as nobody looks at a part of it.
-  if (source.live && seconds > 0) setInterval(() => { if (!document.hidden && !Object.keys(range).length && !drag) load(); }, seconds * 1000);
+/** What it says of the window of a sheet. */
+function followWindow() {
+  const sides = (new URLSearchParams(location.hash.slice(1)).get("w") ?? "").split(",").map(Number);
+  if (!source.live && sides.length === 4 && sides.every(Number.isFinite)) set({ r0: sides[0], r1: sides[1], c0: sides[2], c1: sides[3] });
+}
+
+/** Whether a live map follows the present now. */
+const follows = () => source.live && range.span !== undefined && !drag && isShown() && !document.hidden && performance.now() - zoomedAt > 1_000;
+
+/** Begins. A live map asks again every `seconds`, never if that is 0. */
+async function start(chosenSource = $("sheet") ? embedded($("sheet").textContent) : endpoint(meta("rowkey-source")), seconds = Number(meta("rowkey-refresh"))) {
+  source = chosenSource;
+  follow();
+  await load();
+  if (state.sheet) {
+    listen();
+    followWindow();
+  }
+  // Never more often than the answers come.
+  const again = async () => {
+    if (follows()) await load();
+    if (state.sheet) listen();
+    setTimeout(again, seconds * 1000);
+  };
+  if (source.live && seconds > 0) setTimeout(again, seconds * 1000);
 }
