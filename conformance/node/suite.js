@@ -9,7 +9,6 @@ const {Bigtable} = require('@google-cloud/bigtable');
 // Without metrics: the client would send them to a monitoring service.
 const bigtable = new Bigtable({projectId: 'node-project', metricsEnabled: false});
 const instance = bigtable.instance('node-instance');
-const results = [];
 const tests = [];
 const test = (name, run) => tests.push({name, run});
 
@@ -18,7 +17,7 @@ async function refused(promise, code, word) {
   try {
     await promise;
   } catch (error) {
-    assert.equal(error.code, code, `code of: ${error.message}`);
+    assert.equal(error.code ?? error.errors?.[0]?.code, code, `code of: ${error.message}`);
     if (word) assert.match(error.message, word);
     return error;
   }
@@ -399,15 +398,16 @@ test('instance.delete', async () => {
 });
 
 (async () => {
-  for (const {name, run} of tests) {
+  // FROM=words begins at the first test whose name begins so: for servers without instance admin.
+  const first = tests.findIndex(one => one.name.startsWith(process.env.FROM || ''));
+  for (const {name, run} of tests.slice(first)) {
     let line = `pass\t${name}\t`;
     try {
       await Promise.race([run(), new Promise((_, reject) => setTimeout(() => reject(new Error('no answer after 30 s')), 30_000).unref())]);
     } catch (error) {
       line = `fail\t${name}\t${String(error && error.message).replace(/\s+/g, ' ').slice(0, 400)}`;
     }
-    results.push(line);
+    fs.appendFileSync(process.argv[2], line + '\n');
   }
-  fs.writeFileSync(process.argv[2], results.map(line => line + '\n').join(''));
   process.exit(0);
 })();
