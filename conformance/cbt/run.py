@@ -14,12 +14,12 @@ import sys
 def read(path):
     """The transcript as (command line, printed lines)."""
     calls = []
-    for line in open(path, encoding="utf-8"):
-        line = line.rstrip("\n")
-        if line.startswith("$ "):
-            calls.append((line, []))
-        elif calls and not line.startswith("#"):
-            calls[-1][1].append(line)
+    with open(path, encoding="utf-8") as lines:
+        for line in lines.read().split("\n"):
+            if line.startswith("$ "):
+                calls.append((line, []))
+            elif calls and not line.startswith("#"):
+                calls[-1][1].append(line)
     return [(command, "\n".join(lines).strip("\n").split("\n")) for command, lines in calls]
 
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-import judge  # noqa: E402
+import judge
 
 PREFIX = "tests/system/"
 EXPECTED = judge.read_expected(os.environ["ROWKEY_EXPECTED"])
@@ -73,5 +73,4 @@ def detail(report):
 def pytest_sessionfinish():
     words = {"passed": "pass", "failed": "fail", "skipped": "skip"}
     with open(os.environ["ROWKEY_RESULTS"], "w", encoding="utf-8") as results:
-        for test, (outcome, text) in sorted(outcomes.items()):
-            results.write(f"{words[outcome]}\t{test}\t{text}\n")
+        results.writelines(f"{words[outcome]}\t{test}\t{text}\n" for test, (outcome, text) in sorted(outcomes.items()))
