@@ -410,6 +410,7 @@ class Episode:
     def rows_of(self, reverse):
         def answer(responses):
             rows = raw.merge(responses, reverse)
+            self.run.full += bool(rows)
             for key, cells in rows:
                 places = [cell[:3] for cell in cells]
                 ordered = sorted(places, key=lambda place: (place[1], -place[2]))
@@ -531,8 +532,7 @@ class Run:
         self.only = os.environ.get("EPISODE")
         self.verbose = self.only is not None
         self.counts, self.known = Counter(), Counter()
-        self.differences = 0
-        self.deaths = 0
+        self.differences = self.deaths = self.full = 0
         self.second = Server(server.command, server.folder) if same else None
         self.ours = raw.Api(ours)
         self.ours.wait()
@@ -596,6 +596,7 @@ def main():
         run.stop()
     done = sum(run.counts.values())
     print("requests:", ", ".join(f"{number} {what}" for what, number in run.counts.most_common()))
+    print(f"{run.full} answers to reads have rows, of both sides together")
     for name, number in sorted(run.known.items()):
         print(f"known defect of the emulator, {number} times: {name}: {KNOWN[name]}")
     print(f"seed {seed}; the emulator died {run.deaths} times")
