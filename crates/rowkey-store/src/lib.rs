@@ -15,6 +15,7 @@ pub mod limits;
 pub mod memory;
 pub mod metamorphic;
 pub mod read_modify_write;
+pub mod regex;
 pub mod seeded;
 pub mod select;
 pub mod tablet;

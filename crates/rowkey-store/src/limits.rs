@@ -19,6 +19,12 @@ pub const FAMILIES_MAX: usize = 100;
 pub const FAMILIES_ADVISED_MAX: usize = 5;
 /// Levels of a filter tree (`RowFilter`).
 pub const FILTER_DEPTH_MAX: usize = 20;
+/// Bytes of a filter as a message (`RowFilter`): the conversion from messages checks it, and no pattern may be longer.
+pub const FILTER_BYTES_MAX: usize = 20_480;
+/// States that the patterns of one filter may compile to, about; ours, and about what RE2's 8 MiB for one pattern come to.
+pub const FILTER_REGEX_STATES_MAX: u32 = 131_072;
+/// Copies of cells that the interleaves of one filter may make in one row: these, or 32 of each cell where that is more; ours.
+pub const FILTER_COPIES_MAX: usize = 1 << 20;
 /// Characters of a label (`RowFilter.apply_label_transformer`).
 pub const LABEL_BYTES_MAX: usize = 15;
 /// Bytes of a garbage-collection rule as a message (`ColumnFamily.gc_rule`).

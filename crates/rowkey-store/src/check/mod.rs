@@ -28,7 +28,7 @@ fn limit(message: impl Into<String>) -> Error {
 }
 
 /// A key for a message: escaped, and cut if it is long.
-fn shown(bytes: &[u8]) -> String {
+pub(crate) fn shown(bytes: &[u8]) -> String {
     const SHOWN_BYTES_MAX: usize = 100;
     match bytes.get(..SHOWN_BYTES_MAX) {
         Some(head) if bytes.len() > SHOWN_BYTES_MAX => format!("{}...", escaped(head)),
