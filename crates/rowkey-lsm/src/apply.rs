@@ -190,7 +190,7 @@ impl Committer {
                 cells.extend(of_family.into_iter().map(|cell| stored(family, cell)));
             }
         }
-        let matched = selector.row(request.key.clone(), cells).is_some();
+        let matched = selector.row(request.key.clone(), cells)?.is_some();
         let mutations = if matched { &request.then } else { &request.otherwise };
         self.apply(&table, &request.key, mutations)?;
         self.group.sync = true;

@@ -34,15 +34,9 @@ impl Snapshot for LsmSnapshot {
             request,
             self.handle.shared.options.clock.now_us(),
         )?;
-        let selection = &request.selection;
-        let whole = !request.live
-            && request.filter.is_none()
-            && selection.times_us.is_none()
-            && selection.versions_max.is_none()
-            && (0..self.table.config.families.len())
-                .all(|family| !matches!(selector.wanted(family), Wanted::Columns(_)));
+        let whole = selector.is_whole();
         let mut parts = VecDeque::new();
-        for range in request.rows.ranges() {
+        for range in selector.rows(&request.rows).ranges() {
             for index in self.table.tablets_of(range) {
                 let tablet = &self.table.tablets[index];
                 if let Some(range) = range.intersection(&tablet.range) {
@@ -226,6 +220,12 @@ fn next_row(
         return Ok(Next::End);
     };
     let RowFragments { prefix, newest, older } = row;
+    if selector.decides_about_rows() && !selector.begin(&key::row_of(prefix.clone())?)? {
+        for cursor in &mut part.cursors[first..] {
+            cursor.row.take_if(|row| row.prefix == prefix);
+        }
+        return Ok(Next::Empty);
+    }
     let mut cells: Vec<Cell> = Vec::with_capacity(if whole { cells_about } else { 0 });
     let mut admitted: Vec<StoredCell> = Vec::new();
     let mut fragments = Some((newest, older));
@@ -243,9 +243,10 @@ fn next_row(
     }
     let row_key = key::row_of(prefix)?;
     if whole {
+        selector.count(cells.len());
         return Ok(if cells.is_empty() { Next::Empty } else { Next::Row(Row { key: row_key, cells }) });
     }
-    Ok(selector.row_of_admitted(row_key, admitted).map_or(Next::Empty, Next::Row))
+    Ok(selector.row_of_admitted(row_key, admitted)?.map_or(Next::Empty, Next::Row))
 }
 
 /// All cells of a row's family.

@@ -27,6 +27,8 @@ pub enum ErrorKind {
     Corrupt,
     /// The deadline of a read is over.
     DeadlineExceeded,
+    /// The caller cancelled the read ([`crate::Watch::cancel`]).
+    Cancelled,
 }
 
 /// What failed, on which table, key or file, and what to do.

@@ -1,5 +1,5 @@
-//! The filter tree of `google.bigtable.v2.RowFilter`. Its evaluation is completed with the server; what is not evaluated yet is
-//! refused by name, never passed over.
+//! The filter tree of `google.bigtable.v2.RowFilter`. What is wrong with one is said before a row is read: [`crate::check::filter`].
+//! Patterns are those of RE2 in Latin-1 mode and match the whole ([`crate::regex`]).
 
 use bytes::Bytes;
 use std::ops::{Bound, Range};
@@ -25,17 +25,18 @@ pub enum Filter {
         /// If not.
         otherwise: Option<Box<Filter>>,
     },
-    /// Sends cells straight to the output.
+    /// Sends cells straight to the output, past all filters that follow; nothing goes on to those. Not inside of a condition.
     Sink,
-    /// Full match of RE2 in Latin-1 mode on the row key.
+    /// Rows whose key matches a pattern, which is not empty.
     RowKeyRegex(Bytes),
-    /// Keeps rows with this probability, 0 to 1 exclusive.
+    /// Keeps about this share of the rows, between 0 and 1, both out. A hash of the row key decides, so the same rows stay each time, and
+    /// those of a smaller share are among those of a larger one; several samples in one filter decide independently.
     RowSample(f64),
-    /// Full match on the family name.
+    /// Families whose name matches a pattern, which has no `:`.
     FamilyRegex(String),
-    /// Full match on the qualifier.
+    /// Qualifiers that match a pattern.
     QualifierRegex(Bytes),
-    /// Qualifiers of one family in a range.
+    /// Qualifiers of one family in a range. A family that the table does not have has no cells.
     QualifierRange {
         /// The family.
         family: String,
@@ -46,7 +47,7 @@ pub enum Filter {
     },
     /// Cells whose time is in a half-open range, in microseconds.
     TimestampRange(Range<i64>),
-    /// Full match on the value.
+    /// Values that match a pattern.
     ValueRegex(Bytes),
     /// Values in a range, bytewise.
     ValueRange {
@@ -65,6 +66,6 @@ pub enum Filter {
     CellsPerColumnLimit(u32),
     /// Replaces values by empty ones.
     StripValue,
-    /// Puts a label on each cell.
+    /// Puts a label on each cell. Of the members of a chain at most one may do that, or have one inside that does.
     ApplyLabel(String),
 }

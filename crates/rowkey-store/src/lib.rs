@@ -43,7 +43,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use ext::EngineExt;
 pub use filter::Filter;
 pub use mutation::{CheckAndMutate, Mutation, RowMutation, Timestamp};
-pub use read::{ColumnSelection, ReadRequest, Selection};
+pub use read::{ColumnSelection, ReadRequest, Selection, Watch};
 pub use row_range::{RowRange, RowSet, prefix_end};
 pub use statistics::Statistics;
 pub use table::{FamilyChange, FamilyConfig, GcRule, Granularity, TableConfig, ValueType};

@@ -1,12 +1,14 @@
-//! What of a row comes out: columns, garbage that a `live` read leaves out, times, versions, filter, in this order. Pure; every
-//! engine calls it, so all answer alike.
+//! What of a row comes out: columns, garbage that a `live` read leaves out, times, versions, filter, in this order. Every engine calls
+//! it, so all answer alike. It is pure, but for a [`crate::Watch`] that counts and cancels.
 //!
-//! An engine that reads lazily asks [`Selector::wanted`] which families and columns it must read at all, and a [`Gate`] about each
-//! cell, so that it can skip the rest of a column. One that has the whole row calls [`Selector::row`].
+//! An engine that reads lazily asks [`Selector::rows`] where rows can be that come out, [`Selector::wanted`] which families and columns
+//! it must read at all, [`Selector::begin`] about each row, and a [`Gate`] about each cell, so that it can skip the rest of a column.
+//! One that has the whole row calls [`Selector::row`].
 
-use crate::evaluate::{Placed, evaluate};
+use crate::evaluate::Program;
 use crate::{
-    Cell, ColumnSelection, Filter, GcRule, ReadRequest, Result, Row, RowKey, Selection, TableConfig, check,
+    Cell, ColumnSelection, Error, ErrorKind, Filter, GcRule, ReadRequest, Result, Row, RowKey, RowSet,
+    Selection, TableConfig, Watch, check,
 };
 use bytes::Bytes;
 use std::ops::Range;
@@ -55,7 +57,8 @@ pub struct Selector {
     versions_max: Option<u32>,
     live: bool,
     now_us: i64,
-    filter: Option<Filter>,
+    filter: Option<Arc<Program>>,
+    watch: Option<Arc<Watch>>,
 }
 
 #[derive(Debug, Clone)]
@@ -80,10 +83,20 @@ impl Selector {
     /// Those of [`check::read_request`].
     pub fn new(table: &str, config: &TableConfig, request: &ReadRequest, now_us: i64) -> Result<Self> {
         check::read_request(table, config, request)?;
-        Ok(Self {
-            filter: request.filter.clone(),
-            ..Self::of_selection(config, &request.selection, request.live, now_us)
-        })
+        let mut selector = Self::of_selection(config, &request.selection, request.live, now_us);
+        selector.watch.clone_from(&request.watch);
+        let Some(filter) = &request.filter else { return Ok(selector) };
+        let program = Program::new(filter, config, &request.selection)
+            .map_err(|error| error.context(format_args!("Error while reading table '{table}' ")))?;
+        selector.times_us.clone_from(&program.times_us);
+        selector.versions_max = program.versions_max;
+        for (family, wanted) in selector.families.iter_mut().zip(&program.families) {
+            if !wanted {
+                family.columns = Columns::Nothing;
+            }
+        }
+        selector.filter = Some(Arc::new(program));
+        Ok(selector)
     }
 
     /// The live cells of some columns, through a filter: what a conditional write looks at.
@@ -117,6 +130,64 @@ impl Selector {
             live,
             now_us,
             filter: None,
+            watch: None,
+        }
+    }
+
+    /// Those of the requested rows that can come out, going by their keys: a filter may say with what keys must begin.
+    pub fn rows(&self, requested: &RowSet) -> RowSet {
+        match self.filter.as_ref().and_then(|filter| filter.range.as_ref()) {
+            Some(range) => {
+                let ranges = requested.ranges().iter().filter_map(|requested| requested.intersection(range));
+                RowSet::new([], ranges)
+            }
+            None => requested.clone(),
+        }
+    }
+
+    /// Whether all cells of the wanted columns come out as they are, so that nothing has to be decided about each.
+    pub fn is_whole(&self) -> bool {
+        !self.live
+            && self.times_us.is_none()
+            && self.versions_max.is_none()
+            && self.filter.as_ref().is_none_or(|filter| filter.is_done())
+            && self.families.iter().all(|family| !matches!(family.columns, Columns::Only(_)))
+    }
+
+    /// Whether [`Selector::begin`] must be asked about rows.
+    pub fn decides_about_rows(&self) -> bool {
+        self.watch.is_some() || self.filter.is_some()
+    }
+
+    /// Begins with a row of the store, and says whether its cells are worth a look.
+    ///
+    /// # Errors
+    ///
+    /// `Cancelled` by the watch of the read.
+    pub fn begin(&self, key: &RowKey) -> Result<bool> {
+        if let Some(watch) = &self.watch
+            && !watch.row()
+        {
+            let message = format!("the read was cancelled before row `{}`", check::shown(key));
+            return Err(Error::new(ErrorKind::Cancelled, message));
+        }
+        let wanted = self.filter.as_ref().is_none_or(|filter| filter.wants_row(key));
+        if !wanted {
+            self.nothing_of(key);
+        }
+        Ok(wanted)
+    }
+
+    /// Counts cells of a row that come out as they are ([`Selector::is_whole`]).
+    pub fn count(&self, cells: usize) {
+        if let Some(watch) = &self.watch {
+            watch.cells(cells);
+        }
+    }
+
+    fn nothing_of(&self, key: &RowKey) {
+        if let Some(watch) = &self.watch {
+            watch.nothing_of(key);
         }
     }
 
@@ -147,8 +218,15 @@ impl Selector {
     }
 
     /// The row that comes out of its cells, which are in order: family, qualifier, newest first. `None`: no cell does, and the row
-    /// does not count.
-    pub fn row(&self, key: RowKey, cells: impl IntoIterator<Item = StoredCell>) -> Option<Row> {
+    /// does not count. No cell is taken where the key decides already.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Selector::begin`] and [`Selector::row_of_admitted`].
+    pub fn row(&self, key: RowKey, cells: impl IntoIterator<Item = StoredCell>) -> Result<Option<Row>> {
+        if !self.begin(&key)? {
+            return Ok(None);
+        }
         let mut gate = self.gate();
         let admitted = cells
             .into_iter()
@@ -156,17 +234,54 @@ impl Selector {
         self.row_of_admitted(key, admitted)
     }
 
-    /// As [`Selector::row`], of cells that a [`Gate`] of this selector has admitted already.
-    pub fn row_of_admitted(&self, key: RowKey, cells: impl IntoIterator<Item = StoredCell>) -> Option<Row> {
-        let cells = cells.into_iter().map(|cell| (cell.family, self.cell(cell)));
-        let cells: Vec<Cell> = match &self.filter {
-            None => cells.map(|(_, cell)| cell).collect(),
+    /// As [`Selector::row`], of cells that a [`Gate`] of this selector has admitted already, in a row that [`Selector::begin`] wants.
+    ///
+    /// # Errors
+    ///
+    /// `Limit` if the filter makes too many copies of cells.
+    pub fn row_of_admitted(
+        &self,
+        key: RowKey,
+        cells: impl IntoIterator<Item = StoredCell>,
+    ) -> Result<Option<Row>> {
+        let filter = self.filter.as_ref().filter(|filter| !filter.is_done());
+        let cells: Vec<Cell> = match filter {
+            None => cells.into_iter().map(|cell| self.cell(cell)).collect(),
             Some(filter) => {
-                let placed = cells.map(|(family, cell)| Placed { family, cell }).collect();
-                evaluate(filter, placed).into_iter().map(|placed| placed.cell).collect()
+                let cells: Vec<StoredCell> = cells.into_iter().collect();
+                self.count(cells.len());
+                self.filtered(filter, &key, cells)?
             }
         };
-        (!cells.is_empty()).then_some(Row { key, cells })
+        if filter.is_none() {
+            self.count(cells.len());
+        }
+        if cells.is_empty() {
+            self.nothing_of(&key);
+            return Ok(None);
+        }
+        Ok(Some(Row { key, cells }))
+    }
+
+    fn filtered(&self, filter: &Program, key: &RowKey, mut cells: Vec<StoredCell>) -> Result<Vec<Cell>> {
+        let views = filter.run(key, &cells)?;
+        let mut views = views.into_iter().peekable();
+        let mut out = Vec::with_capacity(views.len());
+        while let Some(view) = views.next() {
+            let stored = &mut cells[view.cell as usize];
+            // Copies of a cell stand next to each other; the last takes its bytes.
+            let again = views.peek().is_some_and(|next| next.cell == view.cell);
+            let mut bytes = |bytes: fn(&mut StoredCell) -> &mut Bytes| {
+                let bytes = bytes(stored);
+                if again { bytes.clone() } else { std::mem::take(bytes) }
+            };
+            let qualifier = bytes(|cell| &mut cell.qualifier);
+            let value = if view.stripped { Bytes::new() } else { bytes(|cell| &mut cell.value) };
+            let labels = filter.label(view).cloned().into_iter().collect();
+            let family = Arc::clone(&self.families[stored.family].name);
+            out.push(Cell { family, qualifier, timestamp_us: stored.timestamp_us, value, labels });
+        }
+        Ok(out)
     }
 
     fn cell(&self, cell: StoredCell) -> Cell {

@@ -126,6 +126,7 @@ impl From<rowkey_store::Error> for Error {
             Store::Unavailable => ErrorKind::Unavailable,
             Store::Corrupt => ErrorKind::Corrupt,
             Store::DeadlineExceeded => ErrorKind::DeadlineExceeded,
+            Store::Cancelled => ErrorKind::Cancelled,
             _ => ErrorKind::Invalid,
         };
         Self::new(kind, error.to_string()).with_source(error)

@@ -12,6 +12,7 @@ mod garbage;
 mod metamorphic;
 mod opening;
 mod torn;
+mod watch;
 
 /// A folder that goes away with the test, in memory where the system has such: nothing here depends on a real disk, and syncs are what
 /// these tests would wait for.

@@ -1,8 +1,8 @@
 //! Checks of reads and of filters. A filter is checked whole, before a row is looked at, so that a bad one fails on an empty table.
 
 use super::{family_index, invalid, limit, shown};
-use crate::limits::{FILTER_DEPTH_MAX, LABEL_BYTES_MAX};
-use crate::{ColumnSelection, Error, ErrorKind, Filter, ReadRequest, Result, TableConfig};
+use crate::limits::{FILTER_DEPTH_MAX, FILTER_REGEX_STATES_MAX, LABEL_BYTES_MAX};
+use crate::{ColumnSelection, Error, Filter, ReadRequest, Result, TableConfig, regex};
 use bytes::Bytes;
 use std::ops::{Bound, Range};
 
@@ -10,7 +10,7 @@ use std::ops::{Bound, Range};
 ///
 /// # Errors
 ///
-/// `NotFound` (family), `Invalid`, `Limit`, `Unsupported` (a filter that cannot be evaluated yet).
+/// `NotFound` (family), `Invalid`, `Limit`.
 pub fn read_request(table: &str, config: &TableConfig, request: &ReadRequest) -> Result<()> {
     let in_table = |error: Error| error.context(format!("Error while reading table '{table}' "));
     columns(config, &request.selection.columns).map_err(in_table)?;
@@ -36,33 +36,74 @@ pub(super) fn columns(config: &TableConfig, columns: &ColumnSelection) -> Result
 ///
 /// # Errors
 ///
-/// `Invalid`, `Limit`, `Unsupported`.
+/// `Invalid`, `Limit`.
 pub fn filter(filter: &Filter) -> Result<()> {
-    check(filter, 1)
+    let mut states = 0;
+    check(filter, 1, &mut states).map(drop)
 }
 
-fn check(filter: &Filter, depth: usize) -> Result<()> {
+/// What a part of a filter has somewhere inside.
+#[derive(Debug, Clone, Copy, Default)]
+struct Inside {
+    label: bool,
+    sink: bool,
+}
+
+impl Inside {
+    fn or(self, other: Self) -> Self {
+        Self { label: self.label || other.label, sink: self.sink || other.sink }
+    }
+}
+
+fn check(filter: &Filter, depth: usize, states: &mut u32) -> Result<Inside> {
     if depth > FILTER_DEPTH_MAX {
         return Err(limit(format!("the filter is nested deeper than {FILTER_DEPTH_MAX} levels: flatten it")));
     }
-    let members = |name: &str, filters: &[Filter]| {
-        if filters.len() < 2 {
-            let message = format!("{name} of filters has {}; it must have at least 2", filters.len());
-            return Err(invalid(message));
-        }
-        filters.iter().try_for_each(|filter| check(filter, depth + 1))
-    };
     match filter {
         Filter::Chain(filters) => {
-            if filters.iter().filter(|filter| matches!(filter, Filter::ApplyLabel(_))).count() > 1 {
-                return Err(invalid("a chain of filters applies two labels; it may apply one"));
+            let members = members("a chain", filters, depth, states)?;
+            if members.iter().filter(|inside| inside.label).count() > 1 {
+                return Err(invalid(
+                    "a chain of filters applies two labels, in itself or inside of its members; it may apply one",
+                ));
             }
-            members("a chain", filters)
+            Ok(members.into_iter().fold(Inside::default(), Inside::or))
         }
-        Filter::Interleave(filters) => members("an interleave", filters),
+        Filter::Interleave(filters) => {
+            let members = members("an interleave", filters, depth, states)?;
+            Ok(members.into_iter().fold(Inside::default(), Inside::or))
+        }
         Filter::Condition { predicate, then, otherwise } => {
             let branches = [Some(predicate), then.as_ref(), otherwise.as_ref()];
-            branches.into_iter().flatten().try_for_each(|filter| check(filter, depth + 1))
+            let inside = branches.into_iter().flatten().try_fold(Inside::default(), |inside, filter| {
+                check(filter, depth + 1, states).map(|branch| inside.or(branch))
+            })?;
+            if inside.sink {
+                return Err(invalid(
+                    "a sink inside of a condition; it cannot stand in its predicate or in one of its branches",
+                ));
+            }
+            Ok(inside)
+        }
+        Filter::Sink => Ok(Inside { sink: true, ..Inside::default() }),
+        Filter::ApplyLabel(text) => label(text).map(|()| Inside { label: true, ..Inside::default() }),
+        filter => single(filter, states).map(|()| Inside::default()),
+    }
+}
+
+fn members(name: &str, filters: &[Filter], depth: usize, states: &mut u32) -> Result<Vec<Inside>> {
+    if filters.len() < 2 {
+        let message = format!("{name} of filters has {}; it must have at least 2", filters.len());
+        return Err(invalid(message));
+    }
+    filters.iter().map(|filter| check(filter, depth + 1, states)).collect()
+}
+
+/// A filter that has none inside.
+fn single(filter: &Filter, states: &mut u32) -> Result<()> {
+    match filter {
+        Filter::QualifierRange { family, .. } if family.is_empty() => {
+            Err(invalid("a range of qualifiers without a family; name the one whose columns are meant"))
         }
         Filter::QualifierRange { start, end, .. } => bounds("qualifiers", start, end),
         Filter::ValueRange { start, end } => bounds("values", start, end),
@@ -72,28 +113,36 @@ fn check(filter: &Filter, depth: usize) -> Result<()> {
         )),
         Filter::CellsPerRowLimit(0) => Err(invalid("a limit of 0 cells per row; the least is 1")),
         Filter::CellsPerColumnLimit(0) => Err(invalid("a limit of 0 cells per column; the least is 1")),
-        Filter::PassAll
-        | Filter::BlockAll
-        | Filter::StripValue
-        | Filter::ValueBitmask(_)
-        | Filter::CellsPerRowOffset(_)
-        | Filter::CellsPerRowLimit(_)
-        | Filter::CellsPerColumnLimit(_) => Ok(()),
-        Filter::ApplyLabel(text) => label(text),
-        Filter::Sink => Err(unsupported("sink")),
-        Filter::RowSample(_) => Err(unsupported("row sample")),
-        Filter::RowKeyRegex(_) => Err(unsupported("row key regex")),
-        Filter::FamilyRegex(_) => Err(unsupported("family name regex")),
-        Filter::QualifierRegex(_) => Err(unsupported("column qualifier regex")),
-        Filter::ValueRegex(_) => Err(unsupported("value regex")),
+        Filter::RowSample(share) if *share > 0.0 && *share < 1.0 => Ok(()),
+        Filter::RowSample(share) => {
+            Err(invalid(format!("a sample of {share} of the rows; it must be more than 0 and less than 1")))
+        }
+        Filter::RowKeyRegex(pattern) if pattern.is_empty() => {
+            Err(invalid("an empty pattern for row keys, which are never empty; leave the filter out"))
+        }
+        Filter::FamilyRegex(pattern) if pattern.contains(':') => Err(invalid(format!(
+            "the pattern `{}` for families has a `:`, which Bigtable does not allow there",
+            shown(pattern.as_bytes())
+        ))),
+        Filter::RowKeyRegex(pattern) => self::pattern("row keys", pattern, states),
+        Filter::FamilyRegex(pattern) => self::pattern("families", pattern.as_bytes(), states),
+        Filter::QualifierRegex(pattern) => self::pattern("qualifiers", pattern, states),
+        Filter::ValueRegex(pattern) => self::pattern("values", pattern, states),
+        _ => Ok(()),
     }
 }
 
-fn unsupported(name: &str) -> Error {
-    let message = format!(
-        "the filter `{name}` is not supported yet; select families, columns, times and ranges, or filter what comes out"
-    );
-    Error::new(ErrorKind::Unsupported, message)
+/// Checks a pattern and counts its states.
+fn pattern(what: &str, pattern: &[u8], states: &mut u32) -> Result<()> {
+    let translation =
+        regex::translate(pattern).map_err(|error| error.context(format!("filter of {what}")))?;
+    *states = states.saturating_add(translation.states);
+    if *states > FILTER_REGEX_STATES_MAX {
+        return Err(limit(format!(
+            "the patterns of the filter have more than {FILTER_REGEX_STATES_MAX} states together: shorten them"
+        )));
+    }
+    Ok(())
 }
 
 fn label(text: &str) -> Result<()> {

@@ -6,6 +6,7 @@ use crate::{
     ReadModifyWrite, ReadRequest, RowMutation, Timestamp, ValueType,
 };
 use bytes::Bytes;
+use std::ops::Bound;
 
 fn family(name: &str) -> FamilyConfig {
     FamilyConfig { name: name.to_owned(), gc_rule: None, value_type: ValueType::Bytes }
@@ -164,9 +165,9 @@ fn conditional_and_read_modify_writes_are_checked_whole() {
     check(&request(None, vec![Mutation::DeleteFromRow])).unwrap();
     refused(check(&request(None, vec![])), ErrorKind::Invalid, "No mutations provided");
     refused(
-        check(&request(Some(Filter::Sink), vec![Mutation::DeleteFromRow])),
-        ErrorKind::Unsupported,
-        "`sink`",
+        check(&request(Some(Filter::RowSample(2.0)), vec![Mutation::DeleteFromRow])),
+        ErrorKind::Invalid,
+        "a sample of 2 of the rows",
     );
     let append = |family: &str| ReadModifyWrite::Append {
         family: family.to_owned(),
@@ -191,7 +192,25 @@ fn filters_are_checked_whole() {
     check(Filter::ApplyLabel("a".repeat(16)), ErrorKind::Limit, "the limit is 15");
     check(Filter::Chain(vec![Filter::ApplyLabel("a".into()); 2]), ErrorKind::Invalid, "two labels");
     check(Filter::CellsPerRowLimit(0), ErrorKind::Invalid, "the least is 1");
-    check(Filter::Chain(vec![Filter::PassAll, Filter::RowSample(0.5)]), ErrorKind::Unsupported, "row sample");
+    check(Filter::RowSample(f64::NAN), ErrorKind::Invalid, "more than 0 and less than 1");
+    let no_family =
+        Filter::QualifierRange { family: String::new(), start: Bound::Unbounded, end: Bound::Unbounded };
+    check(no_family, ErrorKind::Invalid, "without a family");
+    check(Filter::RowKeyRegex("".into()), ErrorKind::Invalid, "empty pattern");
+    check(Filter::FamilyRegex("a:?".into()), ErrorKind::Invalid, "has a `:`");
+    check(Filter::QualifierRegex("(".into()), ErrorKind::Invalid, "filter of qualifiers: the pattern `(`");
+    let in_condition = |place: usize| {
+        let mut branches = [Filter::PassAll, Filter::PassAll, Filter::PassAll];
+        branches[place] = Filter::Interleave(vec![Filter::PassAll, Filter::Sink]);
+        let [predicate, then, otherwise] = branches.map(Box::new);
+        Filter::Condition { predicate, then: Some(then), otherwise: Some(otherwise) }
+    };
+    for place in 0..3 {
+        check(in_condition(place), ErrorKind::Invalid, "a sink inside of a condition");
+    }
+    let large = || Filter::ValueRegex("[a-z]{1000}".repeat(70).into());
+    filter(&large()).unwrap();
+    check(Filter::Chain(vec![large(), large()]), ErrorKind::Limit, "states together");
     let nested = |levels| {
         (1..levels).fold(Filter::PassAll, |filter, _| Filter::Interleave(vec![filter, Filter::PassAll]))
     };

@@ -22,7 +22,8 @@
 //!
 //! Filters: `pass`, `block`, `sink`, `strip`, `chain(f,f)`, `interleave(f,f)`, `condition(f,f,f)` (`-`: no branch),
 //! `qualifiers(a,>=x,<y)`, `values(>x,<=y)`, `times(1ms..2ms)`, `bitmask(\x01)`, `offset(1)`, `limit(1)`, `versions(1)`, `label(x)`,
-//! `sample(0.5)`, `key-regex(x)`, `family-regex(x)`, `qualifier-regex(x)`, `value-regex(x)`.
+//! `sample(0.5)`, `key-regex(x)`, `family-regex(x)`, `qualifier-regex(x)`, `value-regex(x)`. A backslash of a pattern is `\\`, and its
+//! round brackets must match.
 
 mod command;
 mod parse;
@@ -70,6 +71,9 @@ pub const SCRIPTS: &[(&str, &str)] = scripts![
     "drop_rows",
     "families",
     "filter_errors",
+    "filter_regexes",
+    "filter_samples",
+    "filter_sinks",
     "filter_trees",
     "filters",
     "gc_age",

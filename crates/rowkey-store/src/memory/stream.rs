@@ -29,7 +29,7 @@ impl Scan {
         selector: Selector,
         request: &ReadRequest,
     ) -> Self {
-        let mut parts = tablets.map.parts(&request.rows);
+        let mut parts = tablets.map.parts(&selector.rows(&request.rows));
         if !request.reversed {
             parts.reverse();
         }
@@ -88,7 +88,14 @@ impl Iterator for Scan {
         self.rows_left = self.rows_left.checked_sub(1)?;
         loop {
             let (tablet, key, cells) = self.next_stored()?;
-            if let Some(row) = self.selector.row(key, stored_cells(&self.families, &cells)) {
+            let row = match self.selector.row(key, stored_cells(&self.families, &cells)) {
+                Ok(row) => row,
+                Err(error) => {
+                    self.rows_left = 0;
+                    return Some(Err(error));
+                }
+            };
+            if let Some(row) = row {
                 let counters = &self.tablets.counters[tablet];
                 counters.rows_read.fetch_add(1, Ordering::Relaxed);
                 let cells: usize = row.cells.iter().map(|cell| cell.value.len()).sum();

@@ -116,9 +116,10 @@ impl Table {
         check::check_and_mutate(&self.name, &self.config, request)?;
         let (columns, predicate) = (&request.columns, request.predicate.as_ref());
         let selector = Selector::of_predicate(&self.name, &self.config, columns, predicate, now_us)?;
-        let matched = self.rows.get(&request.key).is_some_and(|cells| {
-            selector.row(request.key.clone(), stored_cells(&self.families, cells)).is_some()
-        });
+        let matched = match self.rows.get(&request.key) {
+            Some(cells) => selector.row(request.key.clone(), stored_cells(&self.families, cells))?.is_some(),
+            None => false,
+        };
         let mutations = if matched { &request.then } else { &request.otherwise };
         if !mutations.is_empty() {
             self.apply(&request.key, mutations, now_us);

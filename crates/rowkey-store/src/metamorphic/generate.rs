@@ -1,14 +1,14 @@
 //! Makes up steps. Few keys, few columns, few times, so that they meet; bytes that encodings trip over.
 
-use super::Step;
+use super::{Step, filters};
 use crate::seeded::Seeded;
 use crate::{
     CheckAndMutate, ColumnSelection, DropScope, FamilyChange, FamilyConfig, Filter, GcRule, Mutation,
     ReadModifyWrite, ReadRequest, RowKey, RowMutation, RowRange, RowSet, Selection, TableConfig, Timestamp,
-    ValueType,
+    ValueType, check,
 };
 use bytes::Bytes;
-use std::ops::{Bound, Range};
+use std::ops::Range;
 use std::time::Duration;
 
 /// Time at the first step.
@@ -16,8 +16,8 @@ pub(super) const START_US: i64 = 1_000_000;
 /// Places that hold views.
 pub(super) const SNAPSHOTS: usize = 3;
 
-const BYTES: [u8; 6] = [0x00, 0x01, b'a', b'b', 0xfe, 0xff];
-const FAMILIES: [&str; 5] = ["a", "b", "c", "d", AGGREGATE];
+pub(crate) const BYTES: [u8; 6] = [0x00, 0x01, b'a', b'b', 0xfe, 0xff];
+pub(crate) const FAMILIES: [&str; 5] = ["a", "b", "c", "d", AGGREGATE];
 /// The family that is a sum, a minimum or a maximum. It is written as one, nearly always.
 const AGGREGATE: &str = "s";
 const WINDOW_MS: i64 = 40;
@@ -91,10 +91,8 @@ impl Maker {
         if self.choose.chance(1) { "x".to_owned() } else { (*self.choose.one_of(&FAMILIES)).to_owned() }
     }
 
-    /// A millisecond shortly before now, sometimes behind it.
     fn time_us(&mut self) -> i64 {
-        let back = self.choose.below(usize::try_from(WINDOW_MS).unwrap_or(1));
-        (self.now_us / 1000 + 3 - i64::try_from(back).unwrap_or_default()) * 1000
+        time_us(&mut self.choose, self.now_us)
     }
 
     fn timestamp(&mut self) -> Timestamp {
@@ -107,13 +105,7 @@ impl Maker {
     }
 
     fn times_us(&mut self) -> Range<i64> {
-        let (a, b) = (self.time_us(), self.time_us());
-        match self.choose.below(10) {
-            0 => a..i64::MAX,
-            1 => 0..a,
-            2 => a..b,
-            _ => a.min(b)..a.max(b) + 1000,
-        }
+        times_us(&mut self.choose, self.now_us)
     }
 
     fn mutation(&mut self) -> Mutation {
@@ -202,6 +194,7 @@ impl Maker {
             rows_max: (live && self.choose.chance(40)).then(|| self.choose.below(5) as u64),
             reversed: self.choose.chance(40),
             live,
+            watch: None,
         }
     }
 
@@ -237,43 +230,15 @@ impl Maker {
     }
 
     fn filter(&mut self, depth: usize) -> Filter {
-        let count = u32::try_from(self.choose.below(4)).unwrap_or_default();
-        match self.choose.below(if depth == 0 { 11 } else { 16 }) {
-            0 => Filter::PassAll,
-            1 => Filter::BlockAll,
-            2 => Filter::StripValue,
-            3 => Filter::TimestampRange(self.times_us()),
-            4 => {
-                let (start, end) = self.bounds();
-                Filter::QualifierRange { family: self.family(), start, end }
+        let now_us = self.now_us;
+        let mut times = |choose: &mut Seeded| times_us(choose, now_us);
+        // Wrong ones stay now and then; most filters of several levels are.
+        loop {
+            let filter = filters::filter(&mut self.choose, &mut times, depth);
+            if check::filter(&filter).is_ok() || self.choose.chance(10) {
+                return filter;
             }
-            5 => {
-                let (start, end) = self.bounds();
-                Filter::ValueRange { start, end }
-            }
-            6 => Filter::ValueBitmask(self.some_bytes(0, 2)),
-            7 => Filter::CellsPerRowOffset(count),
-            8 => Filter::CellsPerRowLimit(count),
-            9 => Filter::CellsPerColumnLimit(count),
-            10 => Filter::ApplyLabel("label".to_owned()),
-            11..13 => Filter::Chain((0..2 + count % 2).map(|_| self.filter(depth - 1)).collect()),
-            13..15 => Filter::Interleave((0..2 + count % 2).map(|_| self.filter(depth - 1)).collect()),
-            _ => Filter::Condition {
-                predicate: Box::new(self.filter(depth - 1)),
-                then: self.choose.chance(80).then(|| Box::new(self.filter(depth - 1))),
-                otherwise: self.choose.chance(80).then(|| Box::new(self.filter(depth - 1))),
-            },
         }
-    }
-
-    fn bounds(&mut self) -> (Bound<Bytes>, Bound<Bytes>) {
-        let (a, b) = (self.some_bytes(0, 2), self.some_bytes(0, 2));
-        let mut bound = |bytes: Bytes| match self.choose.below(5) {
-            0 => Bound::Unbounded,
-            1 | 2 => Bound::Excluded(bytes),
-            _ => Bound::Included(bytes),
-        };
-        (bound(a.clone().min(b.clone())), bound(a.max(b)))
     }
 
     fn rule(&mut self, depth: usize) -> GcRule {
@@ -310,5 +275,21 @@ impl Maker {
         split_points.sort();
         split_points.dedup();
         TableConfig { families, split_points, ..TableConfig::default() }
+    }
+}
+
+/// A millisecond shortly before now, sometimes behind it.
+fn time_us(choose: &mut Seeded, now_us: i64) -> i64 {
+    let back = choose.below(usize::try_from(WINDOW_MS).unwrap_or(1));
+    (now_us / 1000 + 3 - i64::try_from(back).unwrap_or_default()) * 1000
+}
+
+fn times_us(choose: &mut Seeded, now_us: i64) -> Range<i64> {
+    let (a, b) = (time_us(choose, now_us), time_us(choose, now_us));
+    match choose.below(10) {
+        0 => a..i64::MAX,
+        1 => 0..a,
+        2 => a..b,
+        _ => a.min(b)..a.max(b) + 1000,
     }
 }

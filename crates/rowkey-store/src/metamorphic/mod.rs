@@ -13,6 +13,7 @@
 //! Two rules keep that decidable, and every engine promises them: a delete from a column takes hidden cells along, and time never
 //! goes back. A rule is changed only right after a collection, because a looser rule shows again what was not yet collected.
 
+pub(crate) mod filters;
 mod generate;
 mod run;
 

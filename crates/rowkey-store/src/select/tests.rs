@@ -40,7 +40,7 @@ fn check(request: &ReadRequest, expected: &str) {
         let qualifier = str::from_utf8(&cell.qualifier).unwrap();
         format!("{}{qualifier}{}{}", cell.family, cell.timestamp_us, cell.labels.concat())
     };
-    let row = selector.row("k".into(), cells).map(|row| row.cells);
+    let row = selector.row("k".into(), cells).unwrap().map(|row| row.cells);
     let row: Vec<String> = row.unwrap_or_default().iter().map(shown).collect();
     assert_eq!(row.join(" "), expected, "{request:?}");
 }
