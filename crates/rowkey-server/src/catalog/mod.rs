@@ -3,9 +3,6 @@
 //! Everything is in the server's own table (`rows.rs`), so it works over any engine and survives restarts. Reading is from memory; what
 //! changes something blocks, until it is on disk, and is called through [`crate::blocking`].
 
-#![cfg_attr(not(test), expect(dead_code, reason = "instance admin is the next change"))]
-#![expect(unused_imports, reason = "instance admin is the next change")]
-
 mod deleted;
 mod instances;
 mod name;
@@ -22,8 +19,6 @@ pub(crate) use name::{
     InstanceName, TableName, check_app_profile_id, check_cluster_id, check_instance_id, ids, ids_or_all,
     shown,
 };
-pub(crate) use rows::{LOAD_FAMILY, SYSTEM_TABLE, ensure_system_table};
-pub(crate) use shelf::Shelf;
 pub(crate) use tables::TableEntry;
 
 use crate::options::Options;
@@ -32,7 +27,8 @@ use rowkey_bigtable::status;
 use rowkey_proto::{admin, iam};
 use rowkey_store::{Clock, Engine, Result};
 use rows::Rows;
-use std::collections::{BTreeMap, BTreeSet};
+use shelf::Shelf;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tables::Tables;
 use tonic::Status;
@@ -119,8 +115,9 @@ impl Catalog {
         self.read(|tables| tables.get(name).cloned())
     }
 
+    #[cfg(test)]
     /// All tables that clients created, by name, with the engine's names. Others are the command line's: see them in the engine's list.
-    pub(crate) fn own_tables(&self) -> BTreeMap<TableName, String> {
+    pub(crate) fn own_tables(&self) -> std::collections::BTreeMap<TableName, String> {
         self.read(Tables::all)
     }
 

@@ -19,11 +19,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The server's own table. Tables whose name begins like this belong to the server: no request sees them.
-pub(crate) const SYSTEM_TABLE: &str = "_rowkey";
+pub(super) const SYSTEM_TABLE: &str = "_rowkey";
 /// The family of the catalog.
 const CATALOG_FAMILY: &str = "catalog";
 /// The family in which the history of load is kept, in rows that begin with `load/`.
-pub(crate) const LOAD_FAMILY: &str = "load";
+const LOAD_FAMILY: &str = "load";
 
 /// Columns of one row, by qualifier.
 pub(super) type Columns = BTreeMap<String, Bytes>;
@@ -33,7 +33,7 @@ pub(super) type Columns = BTreeMap<String, Bytes>;
 /// # Errors
 ///
 /// Those of the engine.
-pub(crate) fn ensure_system_table(engine: &dyn Engine) -> Result<()> {
+fn ensure_system_table(engine: &dyn Engine) -> Result<()> {
     let family = |name: &str| FamilyConfig {
         name: name.to_owned(),
         gc_rule: Some(GcRule::MaxVersions(1)),

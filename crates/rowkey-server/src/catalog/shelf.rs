@@ -100,7 +100,7 @@ pub(super) fn decode<M: Message + Default>(key: &str, content: Option<Bytes>) ->
 pub(super) fn corrupt(key: &str, why: &str) -> Error {
     let message = format!(
         "row `{key}` of the server's own table `{}` cannot be read: {why}; another release may have written it",
-        super::SYSTEM_TABLE
+        super::rows::SYSTEM_TABLE
     );
     Error::new(ErrorKind::Corrupt, message)
 }

@@ -1,5 +1,6 @@
 //! Names that survive restarts and crashes.
 
+use super::rows::SYSTEM_TABLE;
 use super::*;
 use rowkey_proto::longrunning;
 use rowkey_store::memory::MemoryEngine;
