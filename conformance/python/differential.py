@@ -102,7 +102,9 @@ class Episode:
         complaint = self.judge(spoilt, theirs, ours)
         if complaint:
             self.run.differs(self, what, request, complaint, theirs, ours)
-        if rows and (theirs != ours or ours[0] == "error"):
+        if complaint:
+            self.forget(KEYS)  # One difference is not to be reported again by every read of the row.
+        elif rows and (spoilt or ours[0] == "error"):
             self.forget(rows)
         return theirs
 
@@ -305,7 +307,7 @@ class Episode:
             complaint = self.judge(spoilt[index], *two)
             if complaint:
                 self.run.differs(self, "MutateRows", request, f"entry {index}: {complaint}", *two)
-            if two[0] != two[1] or two[1][0] == "error":
+            if complaint or spoilt[index] or two[1][0] == "error":
                 self.forget([key])
             self.look(key)
 
