@@ -32,6 +32,7 @@ pub(crate) async fn serve(
     let data = BigtableServer::new(data::DataService::new(Arc::clone(&shared)))
         .max_decoding_message_size(MESSAGE_BYTES_MAX)
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
+    let data = data::Tap::new(data, MESSAGE_BYTES_MAX);
     let tables = BigtableTableAdminServer::new(table_admin::TableAdminService::new(Arc::clone(&shared)));
     let instances =
         BigtableInstanceAdminServer::new(instance_admin::InstanceAdminService::new(Arc::clone(&shared)));

@@ -4,10 +4,14 @@ mod deadline;
 mod names;
 mod read;
 mod scan;
+mod tap;
 mod write;
+
+pub(super) use tap::Tap;
 
 use super::respond::answer;
 use crate::shared::Shared;
+use rowkey_bigtable::convert::FilterField;
 use rowkey_proto::data::bigtable_server::Bigtable;
 use rowkey_proto::data::{
     CheckAndMutateRowRequest, CheckAndMutateRowResponse, MutateRowRequest, MutateRowResponse,
@@ -16,6 +20,7 @@ use rowkey_proto::data::{
     SampleRowKeysRequest, SampleRowKeysResponse,
 };
 use std::sync::Arc;
+use tap::Raw;
 use tokio::sync::Semaphore;
 use tonic::codegen::BoxStream;
 use tonic::{Request, Response, Status};
@@ -46,8 +51,12 @@ impl Bigtable for DataService {
         &self,
         request: Request<ReadRowsRequest>,
     ) -> Result<Response<BoxStream<ReadRowsResponse>>, Status> {
-        let (metadata, _, message) = request.into_parts();
-        let scan = self.scan(&metadata, message).await;
+        let (metadata, extensions, message) = request.into_parts();
+        let known = Raw::check(&extensions, message.filter.as_ref(), FilterField::ReadRows);
+        let scan = match known {
+            Ok(()) => self.scan(&metadata, message).await,
+            Err(status) => Err(status),
+        };
         answer(&self.shared, "ReadRows", scan.map(|scan| Box::pin(scan) as BoxStream<_>))
     }
 
@@ -79,7 +88,13 @@ impl Bigtable for DataService {
         &self,
         request: Request<CheckAndMutateRowRequest>,
     ) -> Result<Response<CheckAndMutateRowResponse>, Status> {
-        let result = self.check_and_mutate(request.into_inner()).await;
+        let (_, extensions, message) = request.into_parts();
+        let known =
+            Raw::check(&extensions, message.predicate_filter.as_ref(), FilterField::CheckAndMutateRow);
+        let result = match known {
+            Ok(()) => self.check_and_mutate(message).await,
+            Err(status) => Err(status),
+        };
         answer(&self.shared, "CheckAndMutateRow", result)
     }
 

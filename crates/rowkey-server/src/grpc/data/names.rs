@@ -1,5 +1,6 @@
 //! Which table a request is about.
 
+use crate::catalog::{InstanceName, TableName};
 use crate::shared::Shared;
 use tonic::Status;
 
@@ -30,23 +31,11 @@ impl Target {
         if self.table.is_empty() {
             return Err(Status::unimplemented("views are not served yet; name the table itself"));
         }
-        table(shared, &self.table)
+        shared.catalog.resolve(&TableName::parse(&self.table)?)
     }
 }
 
-fn table(_: &Shared, name: &str) -> Result<String, Status> {
-    match name.split('/').collect::<Vec<_>>()[..] {
-        ["projects", _, "instances", _, "tables", table] => Ok(table.to_owned()),
-        _ => Err(Status::invalid_argument(format!(
-            "table name `{name}` is not of the form projects/P/instances/I/tables/T"
-        ))),
-    }
-}
-
-/// Checks the name of an instance.
-pub(super) fn instance(_: &Shared, name: &str) -> Result<(), Status> {
-    if let ["projects", _, "instances", _] = name.split('/').collect::<Vec<_>>()[..] {
-        return Ok(());
-    }
-    Err(Status::invalid_argument(format!("instance name `{name}` is not of the form projects/P/instances/I")))
+/// Checks the name of an instance, and that it may be used.
+pub(super) fn instance(shared: &Shared, name: &str) -> Result<(), Status> {
+    shared.catalog.instance_may_be_used(&InstanceName::parse(name)?)
 }
