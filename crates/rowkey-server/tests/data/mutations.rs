@@ -10,7 +10,8 @@ use rowkey_proto::data::mutation::{
 };
 use rowkey_proto::data::value::Kind as ValueKind;
 use rowkey_proto::data::{
-    MutateRowRequest, MutateRowsRequest, Mutation, ReadRowsRequest, TimestampRange, Value,
+    Idempotency, MutateRowRequest, MutateRowsRequest, Mutation, ReadRowsRequest, TimestampRange, Value,
+    mutate_rows_request,
 };
 use rowkey_server::Options;
 use tonic::Code;
@@ -253,7 +254,7 @@ fn a_bulk_write_as_a_whole_needs_entries_and_a_table() {
     on_memory(Options::default(), |client| {
         refused(client.mutate_rows(vec![]), Code::InvalidArgument, "No mutations provided");
         let by_table = |table_name: &str, view: &str| {
-            let entry = rowkey_proto::data::mutate_rows_request::Entry {
+            let entry = mutate_rows_request::Entry {
                 row_key: "r".into(),
                 mutations: vec![set("f", "q", 0, "v")],
                 idempotency: None,
@@ -306,5 +307,40 @@ fn binary_keys_and_values_come_back_as_they_were() {
         let cell = &rows[0].cells[0];
         assert_eq!([&rows[0].key, &cell.qualifier, &cell.value], [&bytes; 3]);
         assert_eq!(cell.timestamp_us, i64::MAX - i64::MAX % 1_000);
+    });
+}
+
+#[test]
+fn what_is_added_with_a_token_is_added_once() {
+    on_every_engine(|client| {
+        let add = |key: &'static str, token: &'static str, input| {
+            let idempotency = Some(Idempotency { token: token.into(), start_time: None });
+            let (table_name, mutations) = (TABLE.to_owned(), vec![add("sum", 0, input)]);
+            client.mutate_by(MutateRowRequest {
+                table_name,
+                row_key: key.into(),
+                mutations,
+                idempotency,
+                ..Default::default()
+            })
+        };
+        add("n", "token-01", 5).unwrap();
+        add("n", "token-01", 5).unwrap();
+        add("m", "token-01", 7).unwrap();
+        assert_eq!(number(client, "sum"), 5);
+        add("n", "token-02", 5).unwrap();
+        assert_eq!(number(client, "sum"), 10);
+        refused(add("n", "short", 5), Code::InvalidArgument, "8 to 1024");
+        let entry = |key: &'static str| mutate_rows_request::Entry {
+            row_key: key.into(),
+            mutations: vec![self::add("sum", 0, 1)],
+            idempotency: Some(Idempotency { token: "token-02".into(), start_time: None }),
+        };
+        let entries = vec![entry("n"), entry("o"), entry("n")];
+        let request = MutateRowsRequest { table_name: TABLE.to_owned(), entries, ..Default::default() };
+        let results = client.mutate_rows_by(request).unwrap();
+        assert!(results.iter().all(|(code, _)| *code == Code::Ok));
+        assert_eq!(number(client, "sum"), 10);
+        assert_eq!(client.read(read_all()).unwrap().len(), 3);
     });
 }

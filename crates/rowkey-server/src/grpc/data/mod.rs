@@ -3,6 +3,7 @@
 mod deadline;
 mod names;
 mod read;
+mod replays;
 mod scan;
 mod tap;
 mod write;
@@ -11,6 +12,7 @@ pub(super) use tap::Tap;
 
 use super::respond::answer;
 use crate::shared::Shared;
+use replays::Replays;
 use rowkey_bigtable::convert::FilterField;
 use rowkey_proto::data::bigtable_server::Bigtable;
 use rowkey_proto::data::{
@@ -31,11 +33,14 @@ pub(crate) struct DataService {
     shared: Arc<Shared>,
     /// Threads that writers may hold.
     writers: Arc<Semaphore>,
+    /// Writes that must not be applied twice.
+    replays: Arc<Replays>,
 }
 
 impl DataService {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, writers: Arc::new(Semaphore::new(write::WRITERS_MAX)) }
+        let writers = Arc::new(Semaphore::new(write::WRITERS_MAX));
+        Self { shared, writers, replays: Arc::default() }
     }
 }
 

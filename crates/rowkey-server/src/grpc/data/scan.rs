@@ -17,7 +17,7 @@ use rowkey_bigtable::chunks::Packer;
 use rowkey_proto::data::{
     FullReadStatsView, ReadIterationStats, ReadRowsResponse, RequestLatencyStats, RequestStats, request_stats,
 };
-use rowkey_store::{ReadRequest, RowStream};
+use rowkey_store::{ReadRequest, RowRange, RowStream};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,6 +54,23 @@ pub(super) struct Plan {
     pub(super) timeout: Option<Duration>,
 }
 
+/// Keys, or rows of a limit, up to which a read is quick.
+const QUICK_ROWS_MAX: usize = 100;
+
+impl Plan {
+    /// Whether it looks at few rows: single keys, or as many rows as it returns.
+    fn is_quick(&self) -> bool {
+        let ranges = self.request.rows.ranges();
+        let one_key = |range: &RowRange| {
+            let end = range.end.as_deref().and_then(|end| end.split_last());
+            end.is_some_and(|(last, head)| *last == 0 && head == range.start)
+        };
+        let few_keys = ranges.len() <= QUICK_ROWS_MAX && ranges.iter().all(one_key);
+        let few_rows = self.request.rows_max.is_some_and(|rows| rows <= QUICK_ROWS_MAX as u64);
+        few_keys || few_rows && self.request.filter.is_none()
+    }
+}
+
 /// The stream.
 pub(super) struct Scan {
     shared: Arc<Shared>,
@@ -71,7 +88,8 @@ pub(super) struct Scan {
     stats: bool,
     begun_us: i64,
     patience: Duration,
-    tick: Pin<Box<Sleep>>,
+    /// When to look at what a task has found; `None`: it is quick in any case.
+    tick: Option<Pin<Box<Sleep>>>,
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
@@ -105,6 +123,7 @@ struct Packed {
 impl Scan {
     /// Prepares a read; it begins when the stream is first asked.
     pub(super) fn new(shared: &Arc<Shared>, plan: Plan) -> Self {
+        let quick = plan.is_quick();
         let message_bytes_max = shared.options.message_bytes_max;
         let message_bytes = *MESSAGE_BYTES.start();
         let packer = Packer::new(message_bytes_max).closing_at(message_bytes);
@@ -128,15 +147,17 @@ impl Scan {
             stats: plan.stats,
             begun_us: shared.options.clock.now_us(),
             patience: GATHER,
-            tick: Box::pin(sleep(GATHER)),
+            // A timer costs more than a row.
+            tick: (!quick).then(|| Box::pin(sleep(GATHER))),
             deadline: plan.timeout.map(|timeout| Box::pin(sleep(timeout))),
         }
     }
 
     /// Waits a moment for the first message: a short answer is then sent in one piece.
     pub(super) async fn begun(mut self) -> Self {
-        let first = timeout(GATHER, poll_fn(|context| Pin::new(&mut self).poll_next(context))).await;
-        self.ready = first.ok().flatten();
+        let quick = self.tick.is_none();
+        let first = poll_fn(|context| Pin::new(&mut self).poll_next(context));
+        self.ready = if quick { first.await } else { timeout(GATHER, first).await.ok().flatten() };
         self
     }
 
@@ -146,7 +167,9 @@ impl Scan {
         let mut filling: Pin<Box<dyn Future<Output = _> + Send>> =
             Box::pin(blocking::run(move || Ok(reading.fill())));
         self.patience = GATHER;
-        self.tick.as_mut().reset(Instant::now() + self.patience);
+        if let Some(tick) = &mut self.tick {
+            tick.as_mut().reset(Instant::now() + self.patience);
+        }
         // It runs from the first poll on.
         match filling.as_mut().poll(context) {
             Poll::Ready(filled) => self.filled(filled),
@@ -164,10 +187,11 @@ impl Scan {
 
     /// What a task that still runs has found, when it was given enough time.
     fn poll_found(&mut self, context: &mut Context<'_>) -> Poll<Item> {
-        while self.tick.as_mut().poll(context).is_ready() {
+        let Some(tick) = &mut self.tick else { return Poll::Pending };
+        while tick.as_mut().poll(context).is_ready() {
             let message = lock(&self.packed).packer.rest();
             self.patience = if message.is_some() { GATHER } else { PATIENCE_MAX.min(self.patience * 2) };
-            self.tick.as_mut().reset(Instant::now() + self.patience);
+            tick.as_mut().reset(Instant::now() + self.patience);
             if let Some(message) = message {
                 return Poll::Ready(Ok(message));
             }

@@ -2,6 +2,7 @@
 
 use super::DataService;
 use super::names::Target;
+use super::replays::{Attempt, Replays};
 use crate::blocking;
 use rowkey_bigtable::{convert, status, status_to_proto};
 use rowkey_proto::data::mutate_rows_response::Entry;
@@ -13,8 +14,8 @@ use rowkey_proto::data::{
 use rowkey_proto::rpc;
 use rowkey_store::limits::MUTATIONS_MAX;
 use rowkey_store::{
-    CheckAndMutate, ColumnSelection, Durability, Engine, Error, ErrorKind, Granularity, Result, RowMutation,
-    Timestamp,
+    CheckAndMutate, Clock, ColumnSelection, Durability, Engine, Error, ErrorKind, Granularity, Result,
+    RowMutation, Timestamp,
 };
 use std::sync::Arc;
 use tonic::Status;
@@ -43,14 +44,17 @@ impl DataService {
         blocking::run(run).await.map_err(|error| status(&error))
     }
 
+    fn writer(&self) -> Writer {
+        Writer { replays: Arc::clone(&self.replays), clock: Arc::clone(&self.shared.options.clock) }
+    }
+
     pub(super) async fn mutate_one(&self, message: MutateRowRequest) -> Result<MutateRowResponse, Status> {
         let table = Target::of(message.table_name, message.authorized_view_name).resolve(&self.shared)?;
-        let (key, mutations) = (message.row_key, message.mutations);
+        let (key, mutations, idempotency) = (message.row_key, message.mutations, message.idempotency);
+        let entry = mutate_rows_request::Entry { row_key: key, mutations, idempotency };
+        let writer = self.writer();
         self.write(move |engine| {
-            let granularity = granularity(engine, &table, &[&mutations])?;
-            let mutations = convert::mutations_from_proto(mutations, granularity)?;
-            let rows = vec![RowMutation { key, mutations }];
-            engine.mutate_rows(&table, rows, Durability::Synced)?.into_iter().collect::<Result<()>>()
+            writer.entries(engine, &table, vec![entry])?.into_iter().collect::<Result<()>>()
         })
         .await?;
         Ok(MutateRowResponse {})
@@ -71,7 +75,8 @@ impl DataService {
                 "{total} mutations in one request; the limit is {MUTATIONS_MAX}: send fewer rows at once"
             )));
         }
-        let results = self.write(move |engine| mutate_entries(engine, &table, entries)).await?;
+        let writer = self.writer();
+        let results = self.write(move |engine| writer.entries(engine, &table, entries)).await?;
         Ok(messages(&results))
     }
 
@@ -120,28 +125,81 @@ fn granularity(engine: &dyn Engine, table: &str, mutations: &[&[Mutation]]) -> R
     Ok(Granularity::default())
 }
 
-/// One result for each entry: those that cannot be read as well as those of the engine.
-fn mutate_entries(
-    engine: &dyn Engine,
-    table: &str,
-    entries: Vec<mutate_rows_request::Entry>,
-) -> Result<Vec<Result<()>>> {
-    let all: Vec<&[Mutation]> = entries.iter().map(|entry| &entry.mutations[..]).collect();
-    let granularity = granularity(engine, table, &all)?;
-    let mut rows = Vec::with_capacity(entries.len());
-    let mut results: Vec<Result<()>> = Vec::with_capacity(entries.len());
-    for entry in entries {
-        results.push(convert::mutations_from_proto(entry.mutations, granularity).map(|mutations| {
-            rows.push(RowMutation { key: entry.row_key, mutations });
-        }));
-    }
-    let mut written = engine.mutate_rows(table, rows, Durability::Synced)?.into_iter();
-    for result in results.iter_mut().filter(|result| result.is_ok()) {
-        *result = written.next().unwrap_or_else(|| {
-            Err(Error::new(ErrorKind::Unavailable, "the store did not answer for this row; send it again"))
+/// What a write of rows needs beside the engine.
+struct Writer {
+    replays: Arc<Replays>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Writer {
+    /// One result for each entry: those that cannot be read as well as those of the engine.
+    fn entries(
+        &self,
+        engine: &dyn Engine,
+        table: &str,
+        entries: Vec<mutate_rows_request::Entry>,
+    ) -> Result<Vec<Result<()>>> {
+        let all: Vec<&[Mutation]> = entries.iter().map(|entry| &entry.mutations[..]).collect();
+        let granularity = granularity(engine, table, &all)?;
+        let mut rows = Vec::with_capacity(entries.len());
+        // Of each entry: an error, or whether it is among the rows, and under which name its result is kept.
+        let mut attempts: Vec<Result<Attempt>> = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let attempt = self.begin(table, entry, granularity, &mut rows);
+            attempts.push(attempt);
+        }
+        let written = match engine.mutate_rows(table, rows, Durability::Synced) {
+            Ok(written) => written,
+            Err(error) => {
+                for attempt in attempts {
+                    self.end(attempt, false);
+                }
+                return Err(error);
+            }
+        };
+        let mut written = written.into_iter();
+        let results = attempts.into_iter().map(|attempt| match attempt {
+            Err(error) => Err(error),
+            Ok(Attempt::Replay) => Ok(()),
+            Ok(attempt) => {
+                let result = written.next().unwrap_or_else(|| {
+                    let message = "the store did not answer for this row; send it again";
+                    Err(Error::new(ErrorKind::Unavailable, message))
+                });
+                self.end(Ok(attempt), result.is_ok());
+                result
+            }
         });
+        Ok(results.collect())
     }
-    Ok(results)
+
+    /// Reads an entry, and puts it to the rows that are to be written.
+    fn begin(
+        &self,
+        table: &str,
+        entry: mutate_rows_request::Entry,
+        granularity: Granularity,
+        rows: &mut Vec<RowMutation>,
+    ) -> Result<Attempt> {
+        let mutations = convert::mutations_from_proto(entry.mutations, granularity)?;
+        let attempt = match &entry.idempotency {
+            None => Attempt::Plain,
+            Some(idempotency) => {
+                let now_us = self.clock.now_us();
+                self.replays.begin(Some(idempotency), table, &entry.row_key, &mutations, now_us)?
+            }
+        };
+        if !matches!(attempt, Attempt::Replay) {
+            rows.push(RowMutation { key: entry.row_key, mutations });
+        }
+        Ok(attempt)
+    }
+
+    fn end(&self, attempt: Result<Attempt>, applied: bool) {
+        if let Ok(Attempt::First(name)) = attempt {
+            self.replays.end(name, applied, self.clock.now_us());
+        }
+    }
 }
 
 fn messages(results: &[Result<()>]) -> Vec<MutateRowsResponse> {
