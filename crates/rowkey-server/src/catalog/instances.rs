@@ -5,6 +5,7 @@
 
 use super::Catalog;
 use super::name::InstanceName;
+use super::table_changes::Told;
 use super::tables::Tables;
 use rowkey_bigtable::status;
 use rowkey_proto::admin;
@@ -100,7 +101,7 @@ impl Catalog {
     /// # Errors
     ///
     /// `NOT_FOUND`; `FAILED_PRECONDITION` if a table is protected, and then nothing is deleted; those of the engine.
-    pub(crate) fn delete_instance(&self, name: &InstanceName) -> Result<(), Status> {
+    pub(crate) fn delete_instance(&self, name: &InstanceName, told: Told<'_>) -> Result<(), Status> {
         let _changing = self.change();
         self.instance_is_known(name)?;
         let own = self.read(|tables| {
@@ -121,7 +122,7 @@ impl Catalog {
             }
         }
         for table in own.keys() {
-            match self.delete(table, false) {
+            match self.delete(table, false, told) {
                 Err(status) if status.code() != tonic::Code::NotFound => return Err(status),
                 _ => {}
             }

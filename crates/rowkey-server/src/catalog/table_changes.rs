@@ -14,6 +14,23 @@ use tonic::Status;
 /// Tables of one instance (quota page of Bigtable's documentation).
 const TABLES_MAX: usize = 1_000;
 
+/// What became of a table of the engine, for those who keep something about it under its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TableChange {
+    /// It has another name.
+    Renamed {
+        /// The name before.
+        from: String,
+        /// The name now.
+        to: String,
+    },
+    /// It is no more.
+    Dropped(String),
+}
+
+/// Is told what became of tables.
+pub(crate) type Told<'a> = &'a dyn Fn(TableChange);
+
 impl Catalog {
     /// Creates a table. `kept` is what the engine has no place for. Blocks.
     ///
@@ -74,14 +91,14 @@ impl Catalog {
     /// # Errors
     ///
     /// `NOT_FOUND`; `FAILED_PRECONDITION` if it is protected; those of the engine.
-    pub(crate) fn delete_table(&self, name: &TableName) -> Result<(), Status> {
+    pub(crate) fn delete_table(&self, name: &TableName, told: Told<'_>) -> Result<(), Status> {
         let _changing = self.change();
-        self.sweep().map_err(|error| status(&error))?;
-        self.delete(name, true)
+        self.delete(name, true, told)?;
+        self.sweep(told).map_err(|error| status(&error))
     }
 
     /// As [`Catalog::delete_table`], for those who hold the lock; `set_aside` or not.
-    pub(super) fn delete(&self, name: &TableName, set_aside: bool) -> Result<(), Status> {
+    pub(super) fn delete(&self, name: &TableName, set_aside: bool, told: Told<'_>) -> Result<(), Status> {
         let engine = self.resolve(name)?;
         match self.engine().table_config(&engine) {
             Ok(config) => check::drop_table(&name.table, &config).map_err(|error| status(&error))?,
@@ -91,8 +108,9 @@ impl Catalog {
             }
             Err(error) => return Err(status(&error)),
         }
-        if !set_aside || !self.set_aside(name, &engine).map_err(|error| status(&error))? {
+        if !set_aside || !self.set_aside(name, &engine, told).map_err(|error| status(&error))? {
             self.engine().drop_table(&engine).map_err(|error| status(&error))?;
+            told(TableChange::Dropped(engine.clone()));
         }
         self.forget(&engine)?;
         let policy = name.to_string();
@@ -103,16 +121,18 @@ impl Catalog {
     }
 
     /// Gives a table the name of a deleted one. Answers whether the engine can.
-    fn set_aside(&self, name: &TableName, engine: &str) -> Result<bool> {
+    fn set_aside(&self, name: &TableName, engine: &str, told: Told<'_>) -> Result<bool> {
         let shared = TableEntry { engine: engine.to_owned(), shared: true, ..TableEntry::default() };
         let entry = self.table_entry(name).unwrap_or(shared);
         let deleted = Deleted { name: name.clone(), entry, time_us: self.clock.now_us() };
         let number = self.deleted(|tables| tables.next());
         let key = deleted::row_key(number);
         self.rows.put(&key, &deleted::columns(&deleted))?;
-        match self.engine().rename_table(engine, &deleted::engine_name(number)) {
+        let to = deleted::engine_name(number);
+        match self.engine().rename_table(engine, &to) {
             Ok(()) => {
                 self.deleted(|tables| tables.insert(number, deleted));
+                told(TableChange::Renamed { from: engine.to_owned(), to });
                 Ok(true)
             }
             Err(error) => {
@@ -136,9 +156,9 @@ impl Catalog {
     /// # Errors
     ///
     /// `ALREADY_EXISTS` if the name is taken; `NOT_FOUND` if none was deleted in the last 7 days; those of the engine.
-    pub(crate) fn undelete_table(&self, name: &TableName) -> Result<(), Status> {
+    pub(crate) fn undelete_table(&self, name: &TableName, told: Told<'_>) -> Result<(), Status> {
         let _changing = self.change();
-        self.sweep().map_err(|error| status(&error))?;
+        self.sweep(told).map_err(|error| status(&error))?;
         let instance = name.instance_name();
         self.instance_may_be_used(&instance)?;
         self.check_count(&instance)?;
@@ -153,22 +173,25 @@ impl Catalog {
         let entry = TableEntry { engine: free, shared, ..deleted.entry };
         let key = tables::row_key(name);
         self.rows.put(&key, &tables::columns(&entry)).map_err(|error| status(&error))?;
-        if let Err(error) = self.engine().rename_table(&deleted::engine_name(number), &entry.engine) {
+        let from = deleted::engine_name(number);
+        if let Err(error) = self.engine().rename_table(&from, &entry.engine) {
             // If this fails as well, the row is removed when the catalog is opened.
             let _ = self.rows.remove([key.as_str()]);
             return Err(status(&error));
         }
+        told(TableChange::Renamed { from, to: entry.engine.clone() });
         self.write(|tables| tables.insert(name.clone(), entry));
         self.deleted(|tables| tables.remove(number));
         self.rows.remove([deleted::row_key(number).as_str()]).map_err(|error| status(&error))
     }
 
     /// Drops deleted tables whose time is over. Blocks.
-    pub(super) fn sweep(&self) -> Result<()> {
+    pub(super) fn sweep(&self, told: Told<'_>) -> Result<()> {
         for number in self.deleted(|tables| tables.due(self.clock.now_us())) {
-            match self.engine().drop_table(&deleted::engine_name(number)) {
+            let table = deleted::engine_name(number);
+            match self.engine().drop_table(&table) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                _ => {}
+                _ => told(TableChange::Dropped(table)),
             }
             self.rows.remove([deleted::row_key(number).as_str()])?;
             self.deleted(|tables| tables.remove(number));

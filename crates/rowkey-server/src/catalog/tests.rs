@@ -106,9 +106,9 @@ fn a_table_of_the_command_line_is_seen_by_all_until_it_is_deleted() {
     let catalog = open(&engine);
     assert!(catalog.table_entry(&name("i", "shared")).unwrap().kept.change_stream_config.is_some());
     assert_eq!(listed(&catalog, "j"), ["shared"], "what is kept of it does not make it one instance's");
-    catalog.delete_table(&name("j", "shared")).unwrap();
+    catalog.delete_table(&name("j", "shared"), &|_| {}).unwrap();
     assert_eq!(listed(&catalog, "i"), [""; 0]);
-    refused(catalog.delete_table(&name("i", "shared")), Code::NotFound, "shared");
+    refused(catalog.delete_table(&name("i", "shared"), &|_| {}), Code::NotFound, "shared");
 }
 
 #[test]
@@ -173,14 +173,14 @@ fn a_deleted_table_comes_back_with_its_rows() {
     });
     engine.modify_families("t", &[family]).unwrap();
     engine.set_cells("t", b"k", &[("f", b"q", 1_000, b"v")]).unwrap();
-    catalog.delete_table(&name("i", "t")).unwrap();
+    catalog.delete_table(&name("i", "t"), &|_| {}).unwrap();
     assert_eq!(listed(&catalog, "i"), [""; 0]);
-    refused(catalog.undelete_table(&name("j", "t")), Code::NotFound, "no deleted table");
+    refused(catalog.undelete_table(&name("j", "t"), &|_| {}), Code::NotFound, "no deleted table");
     // Somebody else takes the engine's name meanwhile.
     let catalog = open(&engine);
     create(&catalog, "j", "t").unwrap();
-    catalog.undelete_table(&name("i", "t")).unwrap();
-    refused(catalog.undelete_table(&name("i", "t")), Code::AlreadyExists, "exists already");
+    catalog.undelete_table(&name("i", "t"), &|_| {}).unwrap();
+    refused(catalog.undelete_table(&name("i", "t"), &|_| {}), Code::AlreadyExists, "exists already");
     let restored = catalog.resolve(&name("i", "t")).unwrap();
     assert_eq!(restored, "t-2");
     assert_eq!(engine.read_row(&restored, b"k").unwrap().unwrap().cells[0].value, "v");
@@ -196,12 +196,12 @@ fn a_deleted_table_is_kept_for_seven_days() {
     let options = Options { clock: shared, ..Options::default() };
     let catalog = Catalog::open(&engine, &options).unwrap();
     create(&catalog, "i", "t").unwrap();
-    catalog.delete_table(&name("i", "t")).unwrap();
+    catalog.delete_table(&name("i", "t"), &|_| {}).unwrap();
     clock.set(7 * DAY_US - 1);
-    catalog.sweep().unwrap();
+    catalog.sweep(&|_| {}).unwrap();
     assert_eq!(engine.list_tables().unwrap(), [SYSTEM_TABLE, "_rowkey.deleted.1"]);
     clock.set(7 * DAY_US);
-    refused(catalog.undelete_table(&name("i", "t")), Code::NotFound, "no deleted table");
+    refused(catalog.undelete_table(&name("i", "t"), &|_| {}), Code::NotFound, "no deleted table");
     assert_eq!(engine.list_tables().unwrap(), [SYSTEM_TABLE]);
 }
 
@@ -211,12 +211,12 @@ fn so_many_deleted_tables_are_kept_and_no_more() {
     let catalog = open(&engine);
     for number in 0..110 {
         create(&catalog, "i", &format!("t{number}")).unwrap();
-        catalog.delete_table(&name("i", &format!("t{number}"))).unwrap();
+        catalog.delete_table(&name("i", &format!("t{number}")), &|_| {}).unwrap();
     }
-    catalog.sweep().unwrap();
+    catalog.sweep(&|_| {}).unwrap();
     assert_eq!(engine.list_tables().unwrap().len(), 1 + 100);
-    refused(catalog.undelete_table(&name("i", "t9")), Code::NotFound, "no deleted table");
-    catalog.undelete_table(&name("i", "t10")).unwrap();
+    refused(catalog.undelete_table(&name("i", "t9"), &|_| {}), Code::NotFound, "no deleted table");
+    catalog.undelete_table(&name("i", "t10"), &|_| {}).unwrap();
 }
 
 #[test]
@@ -230,11 +230,11 @@ fn an_instance_goes_with_its_tables_unless_one_is_protected() {
     catalog.make_real(&instance).unwrap();
     catalog.policies.put("projects/p/instances/i/tables/a", iam::Policy::default()).unwrap();
     engine.protect_table("b", true).unwrap();
-    refused(catalog.delete_instance(&instance), Code::FailedPrecondition, "protected table, `b`");
+    refused(catalog.delete_instance(&instance, &|_| {}), Code::FailedPrecondition, "protected table, `b`");
     assert_eq!(listed(&catalog, "i"), ["a", "b"]);
     engine.protect_table("b", false).unwrap();
-    catalog.delete_instance(&instance).unwrap();
-    refused(catalog.delete_instance(&instance), Code::NotFound, "does not exist");
+    catalog.delete_instance(&instance, &|_| {}).unwrap();
+    refused(catalog.delete_instance(&instance, &|_| {}), Code::NotFound, "does not exist");
     let catalog = open(&engine);
     assert_eq!(engine.list_tables().unwrap(), [SYSTEM_TABLE, "c"]);
     assert_eq!(catalog.clusters.names("").len() + catalog.policies.names("").len(), 0);
@@ -282,9 +282,9 @@ fn no_table_is_lost_or_doubled_whenever_the_process_is_killed() {
         let mortal: Arc<dyn Engine> = Arc::new(Wrapped::new(Arc::clone(&survivor), dies));
         let lived = Catalog::open(&mortal, &Options::default()).is_ok_and(|catalog| {
             create(&catalog, "i", "t").is_ok()
-                && catalog.delete_table(&name("i", "t")).is_ok()
-                && catalog.undelete_table(&name("i", "t")).is_ok()
-                && catalog.delete_table(&name("i", "t")).is_ok()
+                && catalog.delete_table(&name("i", "t"), &|_| {}).is_ok()
+                && catalog.undelete_table(&name("i", "t"), &|_| {}).is_ok()
+                && catalog.delete_table(&name("i", "t"), &|_| {}).is_ok()
         });
         let healed = open(&survivor);
         let tables = survivor.list_tables().unwrap();

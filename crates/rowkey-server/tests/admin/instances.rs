@@ -357,3 +357,48 @@ fn app_profiles_come_change_and_go() {
         refused(get(), Code::NotFound, "profile_1");
     });
 }
+
+#[test]
+fn hot_tablets_are_asked_for_in_a_window_of_the_last_days() {
+    const HOUR_S: i64 = 60 * 60;
+    let clock: Arc<dyn rowkey_store::Clock> =
+        Arc::new(rowkey_store::ManualClock::new(100 * 24 * HOUR_S * 1_000_000));
+    on_memory(Options { clock, ..Options::default() }, |client| {
+        create_one(client);
+        let at = |hours_ago: i64| {
+            Some(prost_types::Timestamp { seconds: (100 * 24 - hours_ago) * HOUR_S, nanos: 0 })
+        };
+        let list = |cluster: &str, start_time, end_time, page_token: &str| {
+            let request = admin::ListHotTabletsRequest {
+                parent: cluster.to_owned(),
+                start_time,
+                end_time,
+                page_size: 0,
+                page_token: page_token.to_owned(),
+            };
+            client.call(client.instances.clone().list_hot_tablets(request))
+        };
+        let cluster = format!("{CREATED}/clusters/cluster-1");
+        let fails = |start, end, words| refused(list(&cluster, start, end, ""), Code::InvalidArgument, words);
+        fails(at(1), at(2), "before end_time");
+        fails(at(1), at(1), "before end_time");
+        fails(at(1), at(-1), "in the future");
+        fails(at(49), at(0), "at most 48 hours");
+        fails(at(15 * 24), at(14 * 24), "the last 14 days");
+        for (start, end) in [(None, None), (at(48), at(0)), (at(14 * 24), at(13 * 24))] {
+            let answer = list(&cluster, start, end, "").unwrap();
+            assert_eq!(answer, admin::ListHotTabletsResponse::default());
+        }
+        refused(list(&cluster, None, None, "1.2"), Code::InvalidArgument, "page_token");
+        let missing = format!("{CREATED}/clusters/cluster-2");
+        refused(list(&missing, None, None, ""), Code::NotFound, "cluster-2");
+        list(&format!("{CREATED}/clusters/-"), None, None, "").unwrap();
+        // Nobody created this one: all of its clusters are this process.
+        list(&format!("{INSTANCE}/clusters/any"), None, None, "").unwrap();
+        refused(
+            list("projects/p/instances/-/clusters/c", None, None, ""),
+            Code::InvalidArgument,
+            "`-` stands for all",
+        );
+    });
+}

@@ -3,6 +3,7 @@
 use super::clusters;
 use crate::catalog::{InstanceName, check_instance_id, ids, shown};
 use crate::grpc::operations;
+use crate::grpc::table_admin::tell;
 use crate::shared::Shared;
 use rowkey_bigtable::status;
 use rowkey_proto::admin;
@@ -129,7 +130,8 @@ pub(super) fn partial_update(
 ///
 /// `NOT_FOUND`, `INVALID_ARGUMENT`; `FAILED_PRECONDITION` if it has a protected table.
 pub(super) fn delete(shared: &Shared, request: &admin::DeleteInstanceRequest) -> Result<(), Status> {
-    shared.catalog.delete_instance(&InstanceName::parse(&request.name)?)
+    let name = InstanceName::parse(&request.name)?;
+    shared.catalog.delete_instance(&name, &|change| tell(shared, change))
 }
 
 fn change(

@@ -5,6 +5,7 @@
 
 mod app_profiles;
 mod clusters;
+mod hot_tablets;
 mod instances;
 
 use super::iam;
@@ -147,6 +148,13 @@ impl BigtableInstanceAdmin for InstanceAdminService {
         request: Request<admin::DeleteAppProfileRequest>,
     ) -> Result<Response<()>, Status> {
         run(&self.shared, move |shared| app_profiles::delete(shared, &request.into_inner())).await
+    }
+
+    async fn list_hot_tablets(
+        &self,
+        request: Request<admin::ListHotTabletsRequest>,
+    ) -> Result<Response<admin::ListHotTabletsResponse>, Status> {
+        run(&self.shared, move |shared| hot_tablets::list(shared, &request.into_inner())).await
     }
 
     async fn get_iam_policy(

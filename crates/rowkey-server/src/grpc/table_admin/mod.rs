@@ -9,7 +9,7 @@ mod table;
 mod view;
 
 use super::iam;
-use crate::catalog::TableName;
+use crate::catalog::{TableChange, TableName};
 use crate::shared::Shared;
 use crate::{blocking, catalog};
 use rowkey_bigtable::status;
@@ -46,6 +46,14 @@ pub(super) async fn run<T: Send + 'static>(
     let shared = Arc::clone(shared);
     let done = blocking::run(move || Ok(work(&shared))).await;
     done.unwrap_or_else(|error| Err(status(&error))).map(Response::new)
+}
+
+/// Tells those who keep something about a table of the engine what became of it.
+pub(super) fn tell(shared: &Shared, change: TableChange) {
+    match change {
+        TableChange::Renamed { from, to } => shared.load.renamed(&from, &to),
+        TableChange::Dropped(table) => shared.load.dropped(&table),
+    }
 }
 
 #[tonic::async_trait]
@@ -88,7 +96,7 @@ impl BigtableTableAdmin for TableAdminService {
     ) -> Result<Response<()>, Status> {
         run(&self.shared, move |shared| {
             let name = TableName::parse(&request.into_inner().name)?;
-            shared.catalog.delete_table(&name)
+            shared.catalog.delete_table(&name, &|change| tell(shared, change))
         })
         .await
     }

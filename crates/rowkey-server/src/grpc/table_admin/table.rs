@@ -49,7 +49,7 @@ pub(super) fn create(shared: &Shared, request: admin::CreateTableRequest) -> Res
 pub(super) fn undelete(shared: &Shared, request: &admin::UndeleteTableRequest) -> Result<Operation, Status> {
     let start_time = Some(operations::now(shared));
     let name = TableName::parse(&request.name)?;
-    shared.catalog.undelete_table(&name)?;
+    shared.catalog.undelete_table(&name, &|change| super::tell(shared, change))?;
     let end_time = Some(operations::now(shared));
     let metadata = admin::UndeleteTableMetadata { name: name.to_string(), start_time, end_time };
     let table = view::table(shared, &name, view::SCHEMA)?;
