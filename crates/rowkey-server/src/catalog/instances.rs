@@ -1,12 +1,12 @@
 //! Instances and what is in them, those included that exist because they are used.
 //!
-//! Clients of an emulator use instances that nobody created. Unless the server is strict, such an instance exists while it has tables:
-//! it has its id as display name, and one cluster, `local-cluster`. Whatever changes it makes it a created one first.
+//! Clients of an emulator use instances that nobody created. Unless the server is strict, such an instance exists from its first table on,
+//! until it is deleted: it is *implied*, has its id as display name, no time of creation, and whatever cluster somebody asks for. A list
+//! of its clusters has those that somebody changed, or else one, `local-cluster`.
 
 use super::Catalog;
-use super::name::InstanceName;
+use super::name::{InstanceName, shown};
 use super::table_changes::Told;
-use super::tables::Tables;
 use rowkey_bigtable::status;
 use rowkey_proto::admin;
 use rowkey_proto::admin::{StorageType, cluster, instance};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use tonic::Status;
 
 /// The cluster of an instance that nobody created.
-pub(crate) const LOCAL_CLUSTER: &str = "local-cluster";
+const LOCAL_CLUSTER: &str = "local-cluster";
 
 impl Catalog {
     /// Refuses to use an instance that nobody created, if the server is strict.
@@ -24,7 +24,7 @@ impl Catalog {
     ///
     /// `NOT_FOUND`.
     pub(crate) fn instance_may_be_used(&self, name: &InstanceName) -> Result<(), Status> {
-        if self.strict_instances && !self.instances.has(&name.to_string()) {
+        if self.strict_instances && !self.is_created(name) {
             return Err(Status::not_found(format!(
                 "instance `{name}` does not exist; create it, or start the server without strict instances"
             )));
@@ -32,7 +32,12 @@ impl Catalog {
         Ok(())
     }
 
-    /// Refuses an instance that neither was created nor has tables.
+    /// Whether somebody created an instance, rather than using it alone.
+    pub(crate) fn is_created(&self, name: &InstanceName) -> bool {
+        self.instances.get(&name.to_string()).is_some_and(|instance| instance.create_time.is_some())
+    }
+
+    /// Refuses an instance that neither was created nor is implied.
     ///
     /// # Errors
     ///
@@ -47,53 +52,58 @@ impl Catalog {
     ///
     /// `NOT_FOUND`.
     pub(crate) fn instance(&self, name: &InstanceName) -> Result<admin::Instance, Status> {
-        let created = self.instances.get(&name.to_string());
-        let implied = || self.is_used(name).then(|| implied_instance(name));
-        created.or_else(implied).ok_or_else(|| {
+        let known = self.instances.get(&name.to_string()).filter(|instance| self.is_shown(instance));
+        known.ok_or_else(|| {
             Status::not_found(format!(
-                "instance `{name}` does not exist: it was not created, and has no tables"
+                "instance `{name}` does not exist: it was not created, and never had a table"
             ))
         })
     }
 
     /// All instances of a project, by name.
     pub(crate) fn instances_of(&self, project: &str) -> Vec<admin::Instance> {
-        let created = self.instances.list(&format!("projects/{project}/instances/"));
-        let mut found: BTreeMap<String, admin::Instance> = created.into_iter().collect();
-        if !self.strict_instances {
-            let used = self.read(Tables::instances);
-            for name in used.into_iter().filter(|name| name.project == project) {
-                found.entry(name.to_string()).or_insert_with(|| implied_instance(&name));
-            }
-        }
-        found.into_values().collect()
+        let known = self.instances.list(&format!("projects/{project}/instances/"));
+        let known = known.into_iter().map(|(_, instance)| instance);
+        known.filter(|instance| self.is_shown(instance)).collect()
     }
 
-    /// The clusters of an instance, by name. There is always one, if anybody asks: the tables are somewhere.
+    /// Whether an instance exists for this server: one that is strict knows only those that were created.
+    fn is_shown(&self, instance: &admin::Instance) -> bool {
+        !self.strict_instances || instance.create_time.is_some()
+    }
+
+    /// The clusters of an instance, by name. There is always one: the tables are somewhere.
     pub(crate) fn clusters_of(&self, name: &InstanceName) -> Vec<admin::Cluster> {
-        let created = self.clusters.list(&format!("{name}/clusters/"));
-        if created.is_empty() {
-            return vec![self.implied_cluster(name)];
+        let known = self.clusters.list(&format!("{name}/clusters/"));
+        if known.is_empty() {
+            return vec![self.implied_cluster(name, LOCAL_CLUSTER)];
         }
-        created.into_iter().map(|(_, cluster)| cluster).collect()
+        known.into_iter().map(|(_, cluster)| cluster).collect()
     }
 
-    /// Makes a created instance of one that is only used, for whoever is about to change it. Blocks.
+    /// A cluster of an instance that exists.
     ///
     /// # Errors
     ///
-    /// `NOT_FOUND`, and those of the engine.
-    pub(crate) fn make_real(&self, name: &InstanceName) -> Result<admin::Instance, Status> {
-        let instance = self.instance(name)?;
+    /// `NOT_FOUND`.
+    pub(crate) fn cluster(&self, instance: &InstanceName, id: &str) -> Result<admin::Cluster, Status> {
+        self.instance_is_known(instance)?;
+        let name = format!("{instance}/clusters/{id}");
+        let implied = || (!self.is_created(instance)).then(|| self.implied_cluster(instance, id));
+        self.clusters
+            .get(&name)
+            .or_else(implied)
+            .ok_or_else(|| Status::not_found(format!("cluster `{}` does not exist", shown(&name))))
+    }
+
+    /// Notes that an instance is used, so that it exists. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// Those of the engine.
+    pub(super) fn note_use(&self, name: &InstanceName) -> Result<()> {
         let key = name.to_string();
-        if !self.instances.has(&key) {
-            for cluster in self.clusters_of(name) {
-                let key = cluster.name.clone();
-                self.clusters.put(&key, cluster).map_err(|error| status(&error))?;
-            }
-            self.instances.put(&key, instance.clone()).map_err(|error| status(&error))?;
-        }
-        Ok(instance)
+        if self.instances.has(&key) { Ok(()) } else { self.instances.put(&key, implied_instance(name)) }
     }
 
     /// Deletes an instance, its tables and everything else in it. Blocks.
@@ -151,13 +161,9 @@ impl Catalog {
         if self.policies.has(instance) { self.policies.remove(&[instance.to_owned()]) } else { Ok(()) }
     }
 
-    fn is_used(&self, name: &InstanceName) -> bool {
-        !self.strict_instances && self.read(|tables| tables.own(name).next().is_some())
-    }
-
-    fn implied_cluster(&self, name: &InstanceName) -> admin::Cluster {
+    fn implied_cluster(&self, name: &InstanceName, id: &str) -> admin::Cluster {
         admin::Cluster {
-            name: format!("{name}/clusters/{LOCAL_CLUSTER}"),
+            name: format!("{name}/clusters/{id}"),
             location: format!("projects/{}/locations/local", name.project),
             state: cluster::State::Ready.into(),
             serve_nodes: i32::try_from(self.nodes).unwrap_or(i32::MAX),

@@ -50,6 +50,7 @@ impl Catalog {
         let engine = self.name_for_new(name, &engine_tables)?;
         self.check_count(&instance)?;
         check::new_table(&engine, config).map_err(|error| status(&error))?;
+        self.note_use(&instance).map_err(|error| status(&error))?;
         let entry = TableEntry { engine, shared: false, kept };
         let key = tables::row_key(name);
         self.rows.put(&key, &tables::columns(&entry)).map_err(|error| status(&error))?;

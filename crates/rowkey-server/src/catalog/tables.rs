@@ -126,12 +126,6 @@ impl Tables {
         found.into_iter().collect()
     }
 
-    /// Instances in which clients created tables, by name.
-    pub(super) fn instances(&self) -> BTreeSet<InstanceName> {
-        let own = self.by_name.iter().filter(|(_, entry)| !entry.shared);
-        own.map(|(name, _)| name.instance_name()).collect()
-    }
-
     #[cfg(test)]
     /// All tables that clients created, by name, with the engine's names.
     pub(super) fn all(&self) -> std::collections::BTreeMap<TableName, String> {

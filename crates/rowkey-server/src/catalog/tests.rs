@@ -125,7 +125,11 @@ fn a_strict_server_wants_instances() {
     let options = Options { strict_instances: true, ..Options::default() };
     let catalog = Catalog::open(&engine, &options).unwrap();
     refused(create(&catalog, "i", "t"), Code::NotFound, "instance `projects/p/instances/i` does not exist");
-    catalog.instances.put("projects/p/instances/i", admin::Instance::default()).unwrap();
+    let created = admin::Instance {
+        create_time: Some(prost_types::Timestamp::default()),
+        ..admin::Instance::default()
+    };
+    catalog.instances.put("projects/p/instances/i", created).unwrap();
     create(&catalog, "i", "t").unwrap();
     refused(catalog.resolve(&name("j", "t")), Code::NotFound, "instance");
 }
@@ -227,7 +231,6 @@ fn an_instance_goes_with_its_tables_unless_one_is_protected() {
     create(&catalog, "i", "b").unwrap();
     create(&catalog, "j", "c").unwrap();
     let instance = name("i", "").instance_name();
-    catalog.make_real(&instance).unwrap();
     catalog.policies.put("projects/p/instances/i/tables/a", iam::Policy::default()).unwrap();
     engine.protect_table("b", true).unwrap();
     refused(catalog.delete_instance(&instance, &|_| {}), Code::FailedPrecondition, "protected table, `b`");

@@ -128,15 +128,25 @@ fn an_instance_that_is_used_exists_unless_the_server_is_strict() {
             [INSTANCE, CREATED]
         );
         assert_eq!(clusters(client, INSTANCE), [format!("{INSTANCE}/clusters/local-cluster")]);
-        // A change makes it a created one, which stays when its tables go.
-        let nodes = Cluster { name: format!("{INSTANCE}/clusters/local-cluster"), ..cluster(4) };
-        client.call(client.instances.clone().update_cluster(nodes)).unwrap();
+        // It has whatever cluster is asked for, and stays when its tables go.
         client.delete(TABLE).unwrap();
         assert_eq!(get(client, INSTANCE).unwrap(), used);
-        assert_eq!(
-            get_cluster(client, &format!("{INSTANCE}/clusters/local-cluster")).unwrap().serve_nodes,
-            4
-        );
+        let any = format!("{INSTANCE}/clusters/any");
+        assert_eq!(get_cluster(client, &any).unwrap().serve_nodes, 10);
+        let nodes = Cluster { name: any.clone(), ..cluster(4) };
+        client.call(client.instances.clone().update_cluster(nodes)).unwrap();
+        assert_eq!(get_cluster(client, &any).unwrap().serve_nodes, 4);
+        assert_eq!(clusters(client, INSTANCE), [any]);
+        delete_instance(client, INSTANCE).unwrap();
+        refused(get(client, INSTANCE), Code::NotFound, INSTANCE);
+    });
+    on_memory(Options::default(), |client| {
+        client.create(CREATED, "t", table(&[]), &[]).unwrap();
+        create_one(client);
+        assert_eq!(clusters(client, CREATED), [format!("{CREATED}/clusters/cluster-1")]);
+        let other = format!("{CREATED}/clusters/cluster-2");
+        refused(get_cluster(client, &other), Code::NotFound, "cluster-2");
+        assert_eq!(client.list(CREATED), ["t"]);
     });
     on_memory(Options { strict_instances: true, ..Options::default() }, |client| {
         refused(client.create(INSTANCE, "t", table(&[]), &[]), Code::NotFound, INSTANCE);

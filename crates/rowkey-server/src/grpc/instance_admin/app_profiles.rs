@@ -27,7 +27,7 @@ pub(super) fn create(shared: &Shared, request: admin::CreateAppProfileRequest) -
     let mut profile = AppProfile { name, etag: String::new(), ..wanted };
     tidy(&mut profile);
     let _changing = shared.catalog.change();
-    shared.catalog.make_real(&instance)?;
+    shared.catalog.instance_is_known(&instance)?;
     check(shared, &instance, &profile)?;
     if shared.catalog.app_profiles.has(&profile.name) {
         return Err(Status::already_exists(format!(
@@ -191,10 +191,8 @@ fn check(shared: &Shared, instance: &InstanceName, profile: &AppProfile) -> Resu
         return bad("it has no routing policy; set multi_cluster_routing_use_any or single_cluster_routing"
             .to_owned());
     }
-    let known = shared.catalog.clusters_of(instance);
     for cluster in clusters_of(profile) {
-        let name = format!("{instance}/clusters/{cluster}");
-        if known.iter().all(|known| known.name != name) {
+        if shared.catalog.cluster(instance, cluster).is_err() {
             return bad(format!("cluster `{}` is not one of its instance", shown(cluster)));
         }
     }

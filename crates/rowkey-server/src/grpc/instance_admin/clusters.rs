@@ -54,7 +54,7 @@ pub(super) fn create(shared: &Shared, request: admin::CreateClusterRequest) -> R
     let wanted = request.cluster.clone().ok_or_else(|| Status::invalid_argument("no cluster is given"))?;
     let cluster = new(&instance, &request.cluster_id, wanted)?;
     let _changing = shared.catalog.change();
-    shared.catalog.make_real(&instance)?;
+    shared.catalog.instance_is_known(&instance)?;
     if shared.catalog.clusters.has(&cluster.name) {
         return Err(Status::already_exists(format!(
             "cluster `{}` exists already; take another id",
@@ -78,8 +78,8 @@ pub(super) fn create(shared: &Shared, request: admin::CreateClusterRequest) -> R
 ///
 /// `NOT_FOUND`, `INVALID_ARGUMENT`.
 pub(super) fn get(shared: &Shared, request: &admin::GetClusterRequest) -> Result<admin::Cluster, Status> {
-    let (instance, _) = parse(&request.name)?;
-    find(shared, &instance, &request.name)
+    let (instance, id) = parse(&request.name)?;
+    shared.catalog.cluster(&instance, &id)
 }
 
 /// The clusters of an instance, or of all instances of a project (`instances/-`), by name.
@@ -176,8 +176,8 @@ pub(super) fn partial_update(
 pub(super) fn delete(shared: &Shared, request: &admin::DeleteClusterRequest) -> Result<(), Status> {
     let (instance, id) = parse(&request.name)?;
     let _changing = shared.catalog.change();
-    find(shared, &instance, &request.name)?;
-    if shared.catalog.clusters_of(&instance).len() == 1 {
+    shared.catalog.cluster(&instance, &id)?;
+    if shared.catalog.clusters.names(&format!("{instance}/clusters/")).len() <= 1 {
         return Err(Status::failed_precondition(format!(
             "cluster `{}` is the last one of its instance; delete the instance",
             request.name
@@ -199,28 +199,16 @@ fn parse(name: &str) -> Result<(InstanceName, String), Status> {
     Ok((instance, cluster.to_owned()))
 }
 
-/// A cluster that exists.
-///
-/// # Errors
-///
-/// `NOT_FOUND`.
-pub(super) fn find(shared: &Shared, instance: &InstanceName, name: &str) -> Result<admin::Cluster, Status> {
-    shared.catalog.instance_is_known(instance)?;
-    let found = shared.catalog.clusters_of(instance).into_iter().find(|cluster| cluster.name == name);
-    found.ok_or_else(|| Status::not_found(format!("cluster `{}` does not exist", shown(name))))
-}
-
 fn change(
     shared: &Shared,
     name: &str,
     change: impl FnOnce(&mut admin::Cluster) -> Result<(), Status>,
 ) -> Result<admin::Cluster, Status> {
-    let (instance, _) = parse(name)?;
+    let (instance, id) = parse(name)?;
     let _changing = shared.catalog.change();
-    let mut cluster = find(shared, &instance, name)?;
+    let mut cluster = shared.catalog.cluster(&instance, &id)?;
     change(&mut cluster)?;
     check(&cluster)?;
-    shared.catalog.make_real(&instance)?;
     put(shared, &cluster)?;
     Ok(cluster)
 }

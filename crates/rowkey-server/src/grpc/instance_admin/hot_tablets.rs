@@ -3,7 +3,6 @@
 //! Differences from the message's own description: the end key is the first one behind the tablet, and empty at the end of the table; keys
 //! that are not text are escaped (`\x00`).
 
-use super::clusters::find;
 use crate::catalog::{InstanceName, TableName, ids, ids_or_all};
 use crate::grpc::operations::{bad_token, page_size, timestamp};
 use crate::load::HotTablet;
@@ -76,8 +75,8 @@ fn instance(shared: &Shared, parent: &str) -> Result<InstanceName, Status> {
     ids(&all, ["projects", "instances"])?;
     let instance = InstanceName { project: project.to_owned(), instance: instance.to_owned() };
     shared.catalog.instance_may_be_used(&instance)?;
-    if cluster != "-" && shared.catalog.instances.has(&all) {
-        find(shared, &instance, parent)?;
+    if cluster != "-" && shared.catalog.is_created(&instance) {
+        shared.catalog.cluster(&instance, cluster)?;
     }
     Ok(instance)
 }

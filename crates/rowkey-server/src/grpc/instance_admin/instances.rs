@@ -44,9 +44,12 @@ pub(super) fn create(shared: &Shared, request: admin::CreateInstanceRequest) -> 
 
     let _changing = shared.catalog.change();
     let key = name.to_string();
-    if shared.catalog.instances.has(&key) {
+    if shared.catalog.is_created(&name) {
         return Err(Status::already_exists(format!("instance `{name}` exists already; take another id")));
     }
+    // Those of an instance that was only used make room.
+    let implied = shared.catalog.clusters.names(&format!("{key}/clusters/"));
+    shared.catalog.clusters.remove(&implied).map_err(|error| status(&error))?;
     for cluster in clusters {
         let key = cluster.name.clone();
         shared.catalog.clusters.put(&key, cluster).map_err(|error| status(&error))?;
@@ -150,7 +153,6 @@ fn change(
         )));
     }
     complete(name, &mut instance);
-    shared.catalog.make_real(name)?;
     shared.catalog.instances.put(&name.to_string(), instance.clone()).map_err(|error| status(&error))?;
     Ok(instance)
 }
