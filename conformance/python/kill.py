@@ -176,10 +176,8 @@ def verify(api, allowed, prefix):
     return complaints
 
 
-def main():
-    rounds, seed, folder, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:]
-    kills = "{store}" in " ".join(command)
-    server = Server(command, folder)
+def play(server, rounds, seed, kills):
+    """The rounds; returns how many failed, and the number of acknowledged writes."""
     chance = random.Random(seed)
     allowed, acknowledged, failed = {}, 0, 0
     server.start()
@@ -215,7 +213,18 @@ def main():
             print(f"round {number} of seed {seed}: {len(complaints)} complaints")
             for complaint in complaints[:5]:
                 print(f"  {complaint}")
-    code = server.stop()
+    api.close()
+    return failed, acknowledged
+
+
+def main():
+    rounds, seed, folder, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:]
+    kills = "{store}" in " ".join(command)
+    server = Server(command, folder)
+    try:
+        failed, acknowledged = play(server, rounds, seed, kills)
+    finally:
+        code = server.stop()
     if kills and code != 0:
         print(f"the server ended with {code} on SIGTERM")
         failed += 1
