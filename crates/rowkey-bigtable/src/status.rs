@@ -40,6 +40,7 @@ pub fn code(kind: ErrorKind) -> Code {
         ErrorKind::Unavailable => Code::Unavailable,
         ErrorKind::Corrupt => Code::DataLoss,
         ErrorKind::DeadlineExceeded => Code::DeadlineExceeded,
+        ErrorKind::Cancelled => Code::Cancelled,
         // Kinds that the store may get later. UNKNOWN is what clients do not repeat.
         _ => Code::Unknown,
     }
@@ -105,6 +106,7 @@ mod tests {
         check(ErrorKind::Unavailable, Code::Unavailable);
         check(ErrorKind::Corrupt, Code::DataLoss);
         check(ErrorKind::DeadlineExceeded, Code::DeadlineExceeded);
+        check(ErrorKind::Cancelled, Code::Cancelled);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod client;
 mod conditions;
+mod filters;
 mod mutations;
 mod raw;
 mod reads;

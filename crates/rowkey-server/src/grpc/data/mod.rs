@@ -1,6 +1,7 @@
 //! `google.bigtable.v2.Bigtable`: reads and writes.
 
 mod deadline;
+mod features;
 mod names;
 mod read;
 mod replays;

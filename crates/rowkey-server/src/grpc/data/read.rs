@@ -2,7 +2,7 @@
 
 use super::names::Target;
 use super::scan::{Plan, Scan};
-use super::{DataService, deadline};
+use super::{DataService, deadline, features};
 use crate::blocking;
 use rowkey_bigtable::{convert, status};
 use rowkey_proto::data::read_rows_request::RequestStatsView;
@@ -48,7 +48,8 @@ impl DataService {
             ..ReadRequest::default()
         };
         let stats = message.request_stats_view == i32::from(RequestStatsView::RequestStatsFull);
-        let plan = Plan { table, request, stats, timeout: deadline::timeout(metadata) };
+        let progress = features::features(metadata).last_scanned_row_responses;
+        let plan = Plan { table, request, stats, progress, timeout: deadline::timeout(metadata) };
         Ok(Scan::new(&self.shared, plan).begun().await)
     }
 

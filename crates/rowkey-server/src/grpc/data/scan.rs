@@ -8,7 +8,8 @@
 //!
 //! The engine's rows go into the blocking task and come back out of it, so between two messages nothing runs. A task whose filter
 //! lets little through may take long: what it has found by then is sent as well, as both sides share the packer. When the client goes
-//! away, the stream is dropped, and with it the scan, at the next row that it looks at.
+//! away, the stream is dropped, and with it the scan, at the next row that it looks at. Clients that want to know are told from time to
+//! time how far a scan has come that finds nothing, so that they can go on from there if the connection breaks.
 
 use crate::blocking;
 use crate::grpc::respond;
@@ -17,10 +18,9 @@ use rowkey_bigtable::chunks::Packer;
 use rowkey_proto::data::{
     FullReadStatsView, ReadIterationStats, ReadRowsResponse, RequestLatencyStats, RequestStats, request_stats,
 };
-use rowkey_store::{ReadRequest, RowRange, RowStream};
+use rowkey_store::{ReadRequest, RowKey, RowRange, RowStream, Watch};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -38,6 +38,9 @@ const GATHER: Duration = Duration::from_millis(5);
 /// How long a task that finds nothing is left alone, at most, before it is asked again.
 const PATIENCE_MAX: Duration = Duration::from_millis(320);
 
+/// How long a task must have found nothing until the client is told how far it has come.
+const PROGRESS_MIN: Duration = Duration::from_millis(160);
+
 /// A message, or the end of the stream by an error.
 type Item = Result<ReadRowsResponse, Status>;
 
@@ -50,6 +53,8 @@ pub(super) struct Plan {
     pub(super) request: ReadRequest,
     /// Whether a last message tells what the read looked at.
     pub(super) stats: bool,
+    /// Whether the client wants to know how far a scan has come that finds nothing.
+    pub(super) progress: bool,
     /// How long the client waits.
     pub(super) timeout: Option<Duration>,
 }
@@ -75,7 +80,7 @@ impl Plan {
 pub(super) struct Scan {
     shared: Arc<Shared>,
     packed: Arc<Mutex<Packed>>,
-    cancelled: Arc<AtomicBool>,
+    watch: Arc<Watch>,
     /// The rows, while no task has them.
     reading: Option<Reading>,
     /// The task, while one runs.
@@ -86,6 +91,7 @@ pub(super) struct Scan {
     ready: Option<Item>,
     over: bool,
     stats: bool,
+    progress: bool,
     begun_us: i64,
     patience: Duration,
     /// When to look at what a task has found; `None`: it is quick in any case.
@@ -98,7 +104,6 @@ struct Reading {
     shared: Arc<Shared>,
     source: Source,
     packed: Arc<Mutex<Packed>>,
-    cancelled: Arc<AtomicBool>,
 }
 
 enum Source {
@@ -118,33 +123,44 @@ struct Packed {
     message_bytes: usize,
     rows: i64,
     cells: i64,
+    reversed: bool,
+    /// The key up to which the client knows what comes out; empty: nothing yet.
+    told: RowKey,
 }
 
 impl Scan {
     /// Prepares a read; it begins when the stream is first asked.
-    pub(super) fn new(shared: &Arc<Shared>, plan: Plan) -> Self {
-        let quick = plan.is_quick();
+    pub(super) fn new(shared: &Arc<Shared>, mut plan: Plan) -> Self {
+        let (quick, reversed) = (plan.is_quick(), plan.request.reversed);
         let message_bytes_max = shared.options.message_bytes_max;
         let message_bytes = *MESSAGE_BYTES.start();
         let packer = Packer::new(message_bytes_max).closing_at(message_bytes);
-        let packed = Arc::new(Mutex::new(Packed { packer, message_bytes, rows: 0, cells: 0 }));
-        let cancelled = Arc::new(AtomicBool::new(false));
+        let packed = Arc::new(Mutex::new(Packed {
+            packer,
+            message_bytes,
+            rows: 0,
+            cells: 0,
+            reversed,
+            told: RowKey::new(),
+        }));
+        let watch = Watch::new();
+        plan.request.watch = Some(Arc::clone(&watch));
         let reading = Reading {
             shared: Arc::clone(shared),
             source: Source::Planned { table: plan.table, request: Box::new(plan.request) },
             packed: Arc::clone(&packed),
-            cancelled: Arc::clone(&cancelled),
         };
         Self {
             shared: Arc::clone(shared),
             packed,
-            cancelled,
+            watch,
             reading: Some(reading),
             filling: None,
             end: None,
             ready: None,
             over: false,
             stats: plan.stats,
+            progress: plan.progress,
             begun_us: shared.options.clock.now_us(),
             patience: GATHER,
             // A timer costs more than a row.
@@ -189,8 +205,10 @@ impl Scan {
     fn poll_found(&mut self, context: &mut Context<'_>) -> Poll<Item> {
         let Some(tick) = &mut self.tick else { return Poll::Pending };
         while tick.as_mut().poll(context).is_ready() {
-            let message = lock(&self.packed).packer.rest();
-            self.patience = if message.is_some() { GATHER } else { PATIENCE_MAX.min(self.patience * 2) };
+            let message =
+                lock(&self.packed).found(&self.watch, self.progress && self.patience >= PROGRESS_MIN);
+            let rows = message.as_ref().is_some_and(|message| !message.chunks.is_empty());
+            self.patience = if rows { GATHER } else { PATIENCE_MAX.min(self.patience * 2) };
             tick.as_mut().reset(Instant::now() + self.patience);
             if let Some(message) = message {
                 return Poll::Ready(Ok(message));
@@ -212,9 +230,9 @@ impl Scan {
     fn request_stats(&self) -> ReadRowsResponse {
         let packed = lock(&self.packed);
         let read_iteration_stats = ReadIterationStats {
-            rows_seen_count: packed.rows,
+            rows_seen_count: i64::try_from(self.watch.rows_seen()).unwrap_or(i64::MAX),
             rows_returned_count: packed.rows,
-            cells_seen_count: packed.cells,
+            cells_seen_count: i64::try_from(self.watch.cells_seen()).unwrap_or(i64::MAX),
             cells_returned_count: packed.cells,
         };
         let micros = self.shared.options.clock.now_us().saturating_sub(self.begun_us).max(0);
@@ -244,7 +262,7 @@ impl Stream for Scan {
             return Poll::Ready(None);
         }
         if scan.deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(context).is_ready()) {
-            scan.cancelled.store(true, Ordering::Release);
+            scan.watch.cancel();
             let late =
                 Status::deadline_exceeded("the deadline of the read is over; what came before it is good");
             return Poll::Ready(scan.last(Err(late)));
@@ -278,7 +296,7 @@ impl Stream for Scan {
 
 impl Drop for Scan {
     fn drop(&mut self) {
-        self.cancelled.store(true, Ordering::Release);
+        self.watch.cancel();
     }
 }
 
@@ -306,9 +324,6 @@ impl Reading {
         }
         let Source::Open(rows) = &mut self.source else { return Ok(false) };
         loop {
-            if self.cancelled.load(Ordering::Acquire) {
-                return Err(Status::cancelled("the client went away"));
-            }
             let Some(row) = rows.next() else { return Ok(false) };
             let row = row.map_err(|error| rowkey_bigtable::status(&error))?;
             let full = lock(&self.packed).push(row)?;
@@ -323,10 +338,28 @@ impl Packed {
     /// Takes a row. Whether a message is full.
     fn push(&mut self, row: rowkey_store::Row) -> Result<bool, Status> {
         let cells = i64::try_from(row.cells.len()).unwrap_or(i64::MAX);
+        self.told = row.key.clone();
         self.packer.push(row)?;
         self.rows += 1;
         self.cells = self.cells.saturating_add(cells);
         Ok(self.packer.has_full())
+    }
+
+    /// What a task that still runs has found; if nothing, and `progress` is wanted, the key up to which nothing comes out.
+    ///
+    /// The key is asked for while nothing waits here: so every row before it was sent already.
+    fn found(&mut self, watch: &Watch, progress: bool) -> Option<ReadRowsResponse> {
+        let message = self.packer.rest();
+        if message.is_some() || !progress {
+            return message;
+        }
+        let key = watch.last_key();
+        let ahead = self.told.is_empty() || if self.reversed { key < self.told } else { key > self.told };
+        if key.is_empty() || !ahead {
+            return None;
+        }
+        self.told = key.clone();
+        Some(ReadRowsResponse { last_scanned_row_key: key, ..ReadRowsResponse::default() })
     }
 
     /// The next message, when no task runs, and whether there is another one.
@@ -343,4 +376,79 @@ impl Packed {
 fn lock(packed: &Mutex<Packed>) -> MutexGuard<'_, Packed> {
     // A panic within it is a fault of ours; what was packed is still whole.
     packed.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rowkey_store::memory::MemoryEngine;
+    use rowkey_store::{Cell, EngineExt as _, Filter, ManualClock, Row, RowSet};
+
+    fn packed(reversed: bool) -> Packed {
+        let (message_bytes, told) = (*MESSAGE_BYTES.start(), RowKey::new());
+        Packed { packer: Packer::new(10_000), message_bytes, rows: 0, cells: 0, reversed, told }
+    }
+
+    /// A watch of a read that has looked at all of 200 rows, of which nothing came out.
+    fn watch(reversed: bool) -> Arc<Watch> {
+        let engine = MemoryEngine::new(Arc::new(ManualClock::new(0)));
+        engine.create("t", &[("f", "never")]).unwrap();
+        for number in 0..200 {
+            engine.set_cells("t", format!("k{number:03}").as_bytes(), &[("f", b"q", 0, b"v")]).unwrap();
+        }
+        let watch = Watch::new();
+        let filter = Some(Filter::ValueRegex("none".into()));
+        let request = ReadRequest {
+            filter,
+            reversed,
+            watch: Some(Arc::clone(&watch)),
+            ..ReadRequest::of(RowSet::all())
+        };
+        assert_eq!(engine.read_rows("t", &request).unwrap().count(), 0);
+        watch
+    }
+
+    fn row(key: &'static str) -> Row {
+        let (family, qualifier, value) = ("f".into(), "q".into(), "v".into());
+        Row {
+            key: key.into(),
+            cells: vec![Cell { family, qualifier, timestamp_us: 0, value, labels: vec![] }],
+        }
+    }
+
+    #[test]
+    fn a_scan_that_finds_nothing_says_how_far_it_is_once() {
+        for reversed in [false, true] {
+            let (mut packed, watch) = (packed(reversed), watch(reversed));
+            assert!(packed.found(&watch, false).is_none());
+            let message = packed.found(&watch, true).unwrap();
+            assert_eq!(message.last_scanned_row_key, watch.last_key());
+            assert!(message.chunks.is_empty());
+            assert!(packed.found(&watch, true).is_none());
+        }
+    }
+
+    #[test]
+    fn rows_go_before_progress_and_progress_never_goes_back() {
+        let (mut packed, watch) = (packed(false), watch(false));
+        packed.push(row("k199x")).unwrap();
+        assert_eq!(packed.found(&watch, true).unwrap().chunks.len(), 1);
+        assert!(packed.found(&watch, true).is_none(), "the row is behind what was looked at");
+    }
+
+    #[test]
+    fn reads_of_keys_and_of_few_rows_are_quick() {
+        let check = |request: ReadRequest, expected| {
+            let plan = Plan { table: "t".to_owned(), request, stats: false, progress: false, timeout: None };
+            assert_eq!(plan.is_quick(), expected);
+        };
+        let limited = |rows| ReadRequest { rows_max: Some(rows), ..ReadRequest::all() };
+        check(ReadRequest::all(), false);
+        check(limited(10), true);
+        check(limited(1_000), false);
+        check(ReadRequest { filter: Some(Filter::BlockAll), ..limited(10) }, false);
+        check(ReadRequest::of(RowRange::key(b"k")), true);
+        check(ReadRequest::of(RowRange::prefix(b"k")), false);
+        check(ReadRequest::of(RowSet::new((0..101).map(|n| format!("k{n}").into()), [])), false);
+    }
 }
