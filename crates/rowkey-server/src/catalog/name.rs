@@ -175,13 +175,14 @@ pub(crate) fn check_instance_id(id: &str) -> Result<(), Status> {
     check_strict_id("instance", id, 33)
 }
 
-/// Refuses what Bigtable refuses as the id of a new cluster: `[a-z][-a-z0-9]*` (`Cluster.name`), 6 to 30 characters (quota page).
+/// Refuses what cannot be the id of a new cluster: `[a-z][-a-z0-9]*` (`Cluster.name`), 6 to 63 characters. The quota page says 30, but the
+/// Python client's own tests make ids of 35.
 ///
 /// # Errors
 ///
 /// `INVALID_ARGUMENT`.
 pub(crate) fn check_cluster_id(id: &str) -> Result<(), Status> {
-    check_strict_id("cluster", id, 30)
+    check_strict_id("cluster", id, 63)
 }
 
 fn check_strict_id(what: &str, id: &str, bytes_max: usize) -> Result<(), Status> {
@@ -251,12 +252,12 @@ mod tests {
     fn ids_of_what_is_created_follow_bigtables_patterns() {
         check_instance_id("test-1").unwrap();
         check_instance_id(&"i".repeat(33)).unwrap();
-        check_cluster_id(&"c".repeat(30)).unwrap();
+        check_cluster_id(&"c".repeat(63)).unwrap();
         check_app_profile_id("Profile_1").unwrap();
         for id in ["", "short", "Upper-1", "1digit", "ends-in-", "under_score", &"i".repeat(34)] {
             refused(check_instance_id(id), "cannot be the id of a new instance");
         }
-        refused(check_cluster_id(&"c".repeat(31)), "6 to 30 characters");
+        refused(check_cluster_id(&"c".repeat(64)), "6 to 63 characters");
         refused(check_app_profile_id("-"), "cannot be the id of an app profile");
     }
 

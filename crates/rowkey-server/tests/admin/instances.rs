@@ -102,7 +102,7 @@ fn what_cannot_be_an_instance_is_refused() {
         fails("short", plain(), &one, "6 to 33 characters");
         fails("Upper-case", plain(), &one, "must match");
         fails("instance-1", plain(), &[], "at least one");
-        fails("instance-1", plain(), &[("c", cluster(1))], "6 to 30 characters");
+        fails("instance-1", plain(), &[("c", cluster(1))], "6 to 63 characters");
         fails("instance-1", plain(), &[("cluster-1", cluster(-1))], "serve_nodes is -1");
         fails("instance-1", plain(), &[("cluster-1", autoscaled(3, 2, 50))], "between 3 and 2 nodes");
         fails("instance-1", plain(), &[("cluster-1", autoscaled(1, 2, 5))], "between 10 and 80");
