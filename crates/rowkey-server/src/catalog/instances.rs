@@ -11,7 +11,6 @@ use rowkey_bigtable::status;
 use rowkey_proto::admin;
 use rowkey_proto::admin::{StorageType, cluster, instance};
 use rowkey_store::Result;
-use std::collections::BTreeMap;
 use tonic::Status;
 
 /// The cluster of an instance that nobody created.
@@ -114,13 +113,8 @@ impl Catalog {
     pub(crate) fn delete_instance(&self, name: &InstanceName, told: Told<'_>) -> Result<(), Status> {
         let _changing = self.change();
         self.instance_is_known(name)?;
-        let own = self.read(|tables| {
-            let own: BTreeMap<_, _> = tables
-                .own(name)
-                .filter_map(|name| Some((name.clone(), tables.get(name)?.engine.clone())))
-                .collect();
-            own
-        });
+        let mut own = self.own_tables();
+        own.retain(|table, _| table.instance_name() == *name);
         for (table, engine) in &own {
             let is_protected =
                 self.engine().table_config(engine).is_ok_and(|config| config.deletion_protection);

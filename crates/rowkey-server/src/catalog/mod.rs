@@ -29,7 +29,7 @@ use rowkey_proto::{admin, iam};
 use rowkey_store::{Clock, Engine, Result};
 use rows::Rows;
 use shelf::Shelf;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tables::Tables;
 use tonic::Status;
@@ -117,9 +117,8 @@ impl Catalog {
         self.read(|tables| tables.get(name).cloned())
     }
 
-    #[cfg(test)]
     /// All tables that clients created, by name, with the engine's names. Others are the command line's: see them in the engine's list.
-    pub(crate) fn own_tables(&self) -> std::collections::BTreeMap<TableName, String> {
+    pub(crate) fn own_tables(&self) -> BTreeMap<TableName, String> {
         self.read(Tables::all)
     }
 

@@ -95,7 +95,12 @@ impl Catalog {
     pub(crate) fn delete_table(&self, name: &TableName, told: Told<'_>) -> Result<(), Status> {
         let _changing = self.change();
         self.delete(name, true, told)?;
-        self.sweep(told).map_err(|error| status(&error))
+        if let Err(error) = self.sweep(told) {
+            tracing::warn!(
+                "deleted tables whose time is over could not be dropped; they are tried again: {error}"
+            );
+        }
+        Ok(())
     }
 
     /// As [`Catalog::delete_table`], for those who hold the lock; `set_aside` or not.

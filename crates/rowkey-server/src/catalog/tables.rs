@@ -18,7 +18,7 @@ use prost::Message as _;
 use rowkey_proto::admin;
 use rowkey_store::Result;
 use rowkey_store::limits::TABLE_NAME_BYTES_MAX;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Rows of tables.
 pub(super) const TABLE_ROWS: &str = "table/";
@@ -126,9 +126,8 @@ impl Tables {
         found.into_iter().collect()
     }
 
-    #[cfg(test)]
     /// All tables that clients created, by name, with the engine's names.
-    pub(super) fn all(&self) -> std::collections::BTreeMap<TableName, String> {
+    pub(super) fn all(&self) -> BTreeMap<TableName, String> {
         let own = self.by_name.iter().filter(|(_, entry)| !entry.shared);
         own.map(|(name, entry)| (name.clone(), entry.engine.clone())).collect()
     }

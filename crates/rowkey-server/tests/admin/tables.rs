@@ -47,6 +47,16 @@ fn what_cannot_be_a_table_is_refused() {
         };
         create("t", stream(Some(days(8))), &[], "at least 1 and at most 7 days");
         create("t", stream(None), &[], "at least 1 and at most 7 days");
+        let policy = admin::table::AutomatedBackupPolicy {
+            retention_period: Some(days(2)),
+            ..admin::table::AutomatedBackupPolicy::default()
+        };
+        let policy = admin::table::AutomatedBackupConfig::AutomatedBackupPolicy(policy);
+        let backed_up = admin::Table { automated_backup_config: Some(policy), ..table(&[]) };
+        create("t", backed_up, &[], "at least 3 and at most 90 days");
+        let tiers = admin::TieredStorageConfig { infrequent_access: None };
+        let tiered = admin::Table { tiered_storage_config: Some(tiers), ..table(&[]) };
+        create("t", tiered, &[], "tiered_storage_config has no rule");
         let rule = admin::gc_rule::Rule::MaxNumVersions(0);
         let family = admin::ColumnFamily {
             gc_rule: Some(admin::GcRule { rule: Some(rule) }),
@@ -63,6 +73,26 @@ fn what_cannot_be_a_table_is_refused() {
         let all = "projects/p/instances/-";
         refused(client.create(all, "t", table(&[]), &[]), Code::InvalidArgument, "`-` stands for all");
         assert_eq!(client.list(INSTANCE), [""; 0]);
+    });
+}
+
+#[test]
+fn the_rules_of_a_new_table_collect_garbage() {
+    on_every_engine(|client| {
+        let rule = admin::gc_rule::Rule::MaxNumVersions(1);
+        let family = admin::ColumnFamily {
+            gc_rule: Some(admin::GcRule { rule: Some(rule) }),
+            ..admin::ColumnFamily::default()
+        };
+        let mut kept = table(&[]);
+        kept.column_families.insert("f".to_owned(), family);
+        client.create(INSTANCE, "t", kept, &[]).unwrap();
+        for time_us in [1_000, 2_000, 3_000] {
+            client.engine.set_cells("t", b"k", &[("f", b"q", time_us, b"v")]).unwrap();
+        }
+        let taken = client.engine.collect_garbage("t").unwrap();
+        assert_eq!((taken[0].live_cells, taken[0].expired_cells), (1, 2));
+        assert_eq!(client.engine.read_row("t", b"k").unwrap().unwrap().cells.len(), 1);
     });
 }
 

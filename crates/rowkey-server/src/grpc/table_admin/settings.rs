@@ -9,6 +9,7 @@ use prost_types::Duration;
 use rowkey_bigtable::status;
 use rowkey_proto::admin;
 use rowkey_proto::admin::table::AutomatedBackupConfig;
+use rowkey_proto::admin::tiered_storage_rule::Rule;
 use rowkey_proto::admin::r#type::{Kind, Struct};
 use rowkey_proto::longrunning::Operation;
 use std::collections::BTreeSet;
@@ -16,6 +17,8 @@ use tonic::Status;
 
 /// Seconds of a day.
 const DAY_S: i64 = 24 * 60 * 60;
+/// Days of the longest age of data that makes sense, 10,000 years: what a `google.protobuf.Duration` may be.
+const AGE_DAYS_MAX: i64 = 3_652_500;
 
 /// What is kept of a table's message.
 pub(super) fn kept(table: admin::Table) -> admin::Table {
@@ -43,6 +46,15 @@ pub(super) fn check(table: &admin::Table) -> Result<(), Status> {
         if policy.frequency.is_some() {
             days("automated_backup_policy.frequency", policy.frequency, 1, 1)?;
         }
+    }
+    if let Some(tiers) = &table.tiered_storage_config {
+        let rule = tiers.infrequent_access.and_then(|tier| tier.rule);
+        let Some(Rule::IncludeIfOlderThan(age)) = rule else {
+            return Err(Status::invalid_argument(
+                "tiered_storage_config has no rule; leave it out to have one tier",
+            ));
+        };
+        days("tiered_storage_config.infrequent_access.include_if_older_than", Some(age), 30, AGE_DAYS_MAX)?;
     }
     table.row_key_schema.as_ref().map_or(Ok(()), |schema| check_schema(schema, table))
 }
