@@ -137,6 +137,12 @@ impl Matrix {
         self.count(time_ms, key, values);
     }
 
+    /// The same for all metrics at once: one operation, or many that were counted elsewhere.
+    pub fn add_all(&mut self, time_ms: i64, key: &[u8], amounts: Values) {
+        self.axis.get_or_insert(Axis::Time);
+        self.count(time_ms, key, amounts);
+    }
+
     /// What the time axis counts.
     pub fn axis(&self) -> Axis {
         self.axis.unwrap_or(Axis::Time)

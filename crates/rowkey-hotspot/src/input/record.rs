@@ -72,7 +72,7 @@ pub fn write(record: &Record, out: &mut dyn Write) -> io::Result<u64> {
 
 /// Appends the lines of one record.
 fn append(record: &Record, out: &mut String) -> u64 {
-    let Outcome { rows, bytes, deletes_row, parts, started_us, error } = &record.outcome;
+    let Outcome { rows, bytes, deletes_row, parts, started_us, error, .. } = &record.outcome;
     if error.is_some() {
         return 0;
     }

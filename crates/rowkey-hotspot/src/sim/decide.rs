@@ -1,5 +1,6 @@
 //! Cuts and moves: what tablets are too large or too busy, where they are cut, and who gets them.
 
+use super::balance::{BalanceGoal, moves_by_load};
 use super::engine::{Blocked, Simulation, TABLETS_MAX};
 use super::finder::Finder;
 use super::settings::{Balancer, Cut, LoadRule, SizeRule, Watched};
@@ -261,54 +262,22 @@ impl Simulation {
         if heaviest <= mean + slack {
             return;
         }
-        for (id, to) in self.moves_by_load(moves, mean, slack) {
-            if !self.is_blocked(id) {
-                self.begin_move(id, to);
-            }
-        }
-    }
-
-    /// Up to so many moves, each of which lowers the load of the heaviest node that can be relieved.
-    fn moves_by_load(&self, moves: usize, mean: f64, slack: f64) -> Vec<(u32, u32)> {
-        /// Nodes that cannot be relieved, because one tablet is all their load, are left aside; so many at one look.
-        const ASIDE_MAX: usize = 64;
         // Whole numbers for the shared decision: a million to the mean node.
         let unit = 1e6 / mean;
-        let mut aside = vec![false; self.nodes.len()];
-        let mut node_of: Vec<u32> = self.tablets.iter().map(|tablet| tablet.node).collect();
-        let mut found = Vec::new();
-        for _ in 0..ASIDE_MAX {
-            let nodes: Vec<usize> = (0..aside.len()).filter(|&node| !aside[node]).collect();
-            let mut number = vec![usize::MAX; aside.len()];
-            for (at, &node) in nodes.iter().enumerate() {
-                number[node] = at;
-            }
-            let is_in = |id: &usize| !aside[node_of[*id] as usize];
-            let ids: Vec<usize> = (0..self.tablets.len()).filter(is_in).collect();
-            let load = |&id: &usize| (self.tablets[id].load.get().work * unit).max(0.0).round() as u64;
-            let loads: Vec<u64> = ids.iter().map(load).collect();
-            let mut numbers: Vec<usize> = ids.iter().map(|&id| number[node_of[id] as usize]).collect();
-            while found.len() < moves
-                && let Some(moved) =
-                    tablet::rebalance(&loads, &numbers, nodes.len(), (slack * unit).round() as u64)
-            {
-                numbers[moved.tablet] = moved.to;
-                let to = u32::try_from(nodes[moved.to]).unwrap_or(0);
-                node_of[ids[moved.tablet]] = to;
-                found.push((u32::try_from(ids[moved.tablet]).unwrap_or(u32::MAX), to));
-            }
-            let mut sums = vec![0u64; nodes.len()];
-            for (load, &at) in loads.iter().zip(&numbers) {
-                sums[at] += load;
-            }
-            let heaviest = (0..sums.len()).max_by_key(|&at| (sums[at], std::cmp::Reverse(at)));
-            let is_even = |at: usize| sums[at] as f64 <= (mean + slack) * unit;
-            match heaviest {
-                Some(at) if found.len() < moves && !is_even(at) && nodes.len() > 2 => aside[nodes[at]] = true,
-                _ => break,
+        let load = |tablet: &Tablet| (tablet.load.get().work * unit).max(0.0).round() as u64;
+        let loads: Vec<u64> = self.tablets.iter().map(load).collect();
+        let node_of: Vec<u32> = self.tablets.iter().map(|tablet| tablet.node).collect();
+        let goal = BalanceGoal {
+            moves_max: moves,
+            slack: (slack * unit).round() as u64,
+            even_max: ((mean + slack) * unit) as u64,
+        };
+        for moved in moves_by_load(&loads, &node_of, nodes, &goal) {
+            let id = u32::try_from(moved.tablet).unwrap_or(u32::MAX);
+            if !self.is_blocked(id) {
+                self.begin_move(id, u32::try_from(moved.to).unwrap_or(0));
             }
         }
-        found
     }
 
     fn balance_count(&mut self, moves: usize) {

@@ -14,6 +14,7 @@
     reason = "counts, rates and shares are far below 2^53, and what is cast to a whole number is not negative"
 )]
 
+mod balance;
 mod chart;
 mod decide;
 mod drive;
@@ -30,6 +31,7 @@ mod tablet;
 mod tests;
 mod trace;
 
+pub use balance::{BalanceGoal, moves_by_load};
 pub use chart::Chart;
 pub use drive::{Observer, SECONDS_MAX, pre_split, replay, simulate};
 pub use engine::{NODES_MAX, Piece, Simulation, TABLETS_MAX};

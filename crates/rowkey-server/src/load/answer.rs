@@ -69,9 +69,10 @@ pub(crate) struct TableLoad {
 }
 
 /// How a tablet stands with cuts by load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum TabletState {
     /// Below the threshold.
+    #[default]
     Quiet,
     /// Above the threshold, not yet for a minute, or cut less than a minute ago.
     Busy,

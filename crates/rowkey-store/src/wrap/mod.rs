@@ -81,6 +81,11 @@ pub struct Outcome {
     pub deletes_row: bool,
     /// Of a read of several ranges: what came of each, in the order of [`RowSet::ranges`]. Else empty.
     pub parts: Vec<Part>,
+    /// Of a read of one range that did not come to its end (a limit, an error, a reader that left): the key of the last row returned,
+    /// beyond which nothing was read. Else `None`.
+    pub last_key: Option<RowKey>,
+    /// Whether a read returned rows in descending order.
+    pub reversed: bool,
     /// The layer's time when it began.
     pub started_us: i64,
     /// How it failed.
@@ -337,12 +342,18 @@ impl<L: Layer + 'static> Snapshot for WrappedSnapshot<L> {
         let operation = Operation { kind: OperationKind::Read, table: self.table.clone(), scope };
         let ranges = request.rows.ranges().len();
         let parts = if ranges > 1 { vec![Part::default(); ranges] } else { Vec::new() };
-        let outcome = Outcome { parts, started_us: self.layer.now_us(), ..Outcome::default() };
+        let outcome = Outcome {
+            parts,
+            reversed: request.reversed,
+            started_us: self.layer.now_us(),
+            ..Outcome::default()
+        };
         let rows = self.layer.before(&operation).and_then(|()| self.snapshot.read_rows(request));
         match rows {
             Ok(rows) => {
                 let layer = Arc::clone(&self.layer);
-                Ok(Box::new(WrappedStream { rows: Some(rows), layer, operation, outcome }))
+                let rows_max = request.rows_max.unwrap_or(u64::MAX);
+                Ok(Box::new(WrappedStream { rows: Some(rows), layer, operation, outcome, rows_max }))
             }
             Err(error) => {
                 self.layer.after(&operation, &Outcome { error: Some(error.kind()), ..outcome });
@@ -358,6 +369,7 @@ struct WrappedStream<L: Layer> {
     layer: Arc<L>,
     operation: Operation,
     outcome: Outcome,
+    rows_max: u64,
 }
 
 impl<L: Layer> WrappedStream<L> {
@@ -365,7 +377,9 @@ impl<L: Layer> WrappedStream<L> {
         let bytes = row_bytes(row);
         self.outcome.rows += 1;
         self.outcome.bytes += bytes;
-        if let (false, Scope::Rows(rows)) = (self.outcome.parts.is_empty(), &self.operation.scope) {
+        if self.outcome.parts.is_empty() {
+            self.outcome.last_key = Some(row.key.clone());
+        } else if let Scope::Rows(rows) = &self.operation.scope {
             let behind = rows.ranges().partition_point(|range| range.start <= *row.key);
             if let Some(part) = behind.checked_sub(1).and_then(|at| self.outcome.parts.get_mut(at)) {
                 part.rows += 1;
@@ -394,7 +408,12 @@ impl<L: Layer> Iterator for WrappedStream<L> {
         match &next {
             Some(Ok(row)) => self.count(row),
             Some(Err(error)) => self.end(Some(error.kind())),
-            None => self.end(None),
+            None => {
+                if self.outcome.rows < self.rows_max {
+                    self.outcome.last_key = None;
+                }
+                self.end(None);
+            }
         }
         next
     }

@@ -77,6 +77,33 @@ fn every_row_written_and_every_read_is_recorded_with_its_size() {
 }
 
 #[test]
+fn a_record_tells_how_far_a_read_came() {
+    let records = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&records);
+    let recorder = Recorder::new(Arc::new(ManualClock::new(7)), move |record: Record| {
+        sink.lock().unwrap().push((record.outcome.last_key, record.outcome.reversed));
+    });
+    let engine = Recorded::new(memory(), recorder);
+    let check = |rows_max, reversed, taken: usize, expected: Option<&'static str>| {
+        let request = ReadRequest { rows_max, reversed, ..ReadRequest::all() };
+        let mut rows = engine.read_rows("t", &request).unwrap();
+        for _ in 0..taken {
+            rows.next();
+        }
+        drop(rows);
+        let recorded = records.lock().unwrap().pop().unwrap();
+        assert_eq!(recorded, (expected.map(RowKey::from), reversed), "{request:?}, {taken} taken");
+    };
+    check(None, false, 5, None);
+    check(None, false, 2, Some("a2"));
+    check(None, true, 1, Some("b2"));
+    check(Some(3), false, 9, Some("b1"));
+    check(Some(3), true, 9, Some("a2"));
+    check(Some(9), false, 9, None);
+    check(None, false, 0, None);
+}
+
+#[test]
 fn a_record_tells_deletes_from_writes_and_the_ranges_of_a_read_apart() {
     let records = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&records);

@@ -156,6 +156,9 @@ fn each_kind_of_operation_counts_what_it_moves() {
     assert_eq!(matrix.totals(), [2, 2, 2_000, 2_000, 20, 0]);
     matrix.add(1, b"k", Metric::TimeUs, 77);
     assert_eq!(matrix.totals()[Metric::TimeUs.index()], 77);
+    matrix.add_all(1, b"k", [1, 2, 3, 4, 5, 6]);
+    assert_eq!(matrix.totals(), [3, 4, 2_003, 2_004, 25, 83]);
+    assert_eq!(view(&matrix, 9, 9).sums(), matrix.totals());
 }
 
 #[test]
