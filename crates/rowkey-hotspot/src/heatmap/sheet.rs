@@ -127,7 +127,9 @@ impl Sheet {
             Metric::Rows => Some(capacity.scanned_rows_per_s),
             // A second of a node is a million microseconds.
             Metric::TimeUs => Some(1e6),
-            Metric::BytesIn | Metric::BytesOut => None,
+            // A write and a scanned row are of about 1 KB.
+            Metric::BytesIn => Some(capacity.writes_per_s * 1e3),
+            Metric::BytesOut => Some(capacity.scanned_rows_per_s * 1e3),
         }
     }
 

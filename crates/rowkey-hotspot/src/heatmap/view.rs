@@ -129,6 +129,28 @@ impl View {
         sums
     }
 
+    /// Adds empty columns at the end until the view reaches `to` or has `columns_max`: time in which nothing happened, for a picture that
+    /// runs on. A view without columns stays as it is.
+    pub fn extend_to(&mut self, to: i64, columns_max: usize) {
+        let length = to.saturating_sub(self.time_start);
+        if self.columns == 0 || length <= 0 || self.time_step <= 0 {
+            return;
+        }
+        let wanted = length.unsigned_abs().div_ceil(self.time_step.unsigned_abs());
+        let columns = usize::try_from(wanted).unwrap_or(usize::MAX).min(columns_max);
+        if columns <= self.columns {
+            return;
+        }
+        for values in &mut self.values {
+            let mut wider = vec![0; self.rows.len() * columns];
+            for (to, from) in wider.chunks_mut(columns).zip(values.chunks(self.columns)) {
+                to[..from.len()].copy_from_slice(from);
+            }
+            *values = wider;
+        }
+        self.columns = columns;
+    }
+
     /// The rows that a range of keys touches; empty if it is empty or outside.
     pub fn rows_of(&self, start: &[u8], end: Option<&[u8]>) -> std::ops::Range<usize> {
         let first = self.rows.partition_point(|row| &*row.start <= start).saturating_sub(1);
@@ -258,6 +280,31 @@ struct Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_view_that_runs_on_gets_empty_columns() {
+        let mut matrix = Matrix::new(crate::heatmap::Config::default());
+        for time in 0..10 {
+            matrix.add(time, b"a", Metric::Writes, 1);
+            matrix.add(time, b"b", Metric::Writes, 2);
+        }
+        let before = matrix.view(&ViewSpec::default());
+        let check = |to: i64, columns_max: usize, expected: usize| {
+            let mut view = before.clone();
+            view.extend_to(to, columns_max);
+            assert_eq!(view.columns, expected, "{to}");
+            assert_eq!(view.values[0].len(), expected * view.rows.len());
+            assert_eq!(view.row_sums(0), before.row_sums(0), "{to}");
+            assert_eq!(view.column_sums(0)[..10], before.column_sums(0), "{to}");
+        };
+        check(10, 100, 10);
+        check(-5, 100, 10);
+        check(15, 100, 15);
+        check(i64::MAX, 30, 30);
+        let mut empty = Matrix::new(crate::heatmap::Config::default()).view(&ViewSpec::default());
+        empty.extend_to(50, 100);
+        assert_eq!(empty.columns, 0);
+    }
 
     #[test]
     fn columns_are_as_wide_as_people_count_time() {

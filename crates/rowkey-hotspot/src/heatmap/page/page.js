@@ -155,13 +155,15 @@ function levels() {
   if (!current.levels.has(key)) {
     const { cells, most, metric } = current, out = new Uint8Array(cells.length);
     const capacity = columnCapacity(metric);
-    if (state.mode === "absolute" && capacity > 0) {
-      for (let at = 0; at < cells.length; at++) {
-        if (cells[at] > 0) out[at] = 1 + Math.floor(254 * clamp((Math.log10(cells[at] / capacity) + 4) / 4, 0, 1));
-      }
-    } else {
-      const factor = 254 / Math.log1p(Math.max(most, 1));
-      for (let at = 0; at < cells.length; at++) if (cells[at] > 0) out[at] = Math.min(255, 1 + Math.floor(Math.log1p(cells[at]) * factor));
+    const factor = 254 / Math.log1p(Math.max(most, 1));
+    const level = state.mode === "absolute" && capacity > 0
+      ? (cell) => 1 + Math.floor(254 * clamp((Math.log10(cell / capacity) + 4) / 4, 0, 1))
+      : (cell) => Math.min(255, 1 + Math.floor(Math.log1p(cell) * factor));
+    // Most cells hold small numbers: their logarithms are taken once.
+    const small = Uint8Array.from({ length: Math.min(4096, most + 1) }, (_, cell) => (cell ? level(cell) : 0));
+    for (let at = 0; at < cells.length; at++) {
+      const cell = cells[at];
+      if (cell > 0) out[at] = small[cell] ?? level(cell);
     }
     current.levels.set(key, out);
   }
@@ -182,7 +184,13 @@ function lookup() {
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const theme = () => state.theme ?? (dark.matches ? "dark" : "light");
-const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const styles = new Map();
+/** A colour of the style sheet in this theme. */
+function style(name) {
+  const key = `${name} ${document.documentElement.dataset.theme}`;
+  if (!styles.has(key)) styles.set(key, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return styles.get(key);
+}
 
 // ---- geometry ----
 
@@ -234,8 +242,9 @@ function pixelsOf(context, data, columns, rows, area, span, colours) {
   const width = Math.max(1, Math.round(area.width * box.ratio)), height = Math.max(1, Math.round(area.height * box.ratio));
   const picture = context.createImageData(width, height), pixels = new Uint32Array(picture.data.buffer);
   if (columns && rows) {
-    const across = Array.from({ length: width }, (_, x) => under(x, width, span.c0, span.c1, columns));
-    const [low, high] = [across[0][0], across[width - 1][1]];
+    const from = new Int32Array(width), to = new Int32Array(width);
+    for (let x = 0; x < width; x++) [from[x], to[x]] = under(x, width, span.c0, span.c1, columns);
+    const low = from[0], high = to[width - 1];
     const line = new Uint8Array(columns);
     let last = [-1, -1];
     for (let y = 0; y < height; y++) {
@@ -250,8 +259,8 @@ function pixelsOf(context, data, columns, rows, area, span, colours) {
         for (let column = low, at = row * columns + low; column <= high; column++, at++) if (data[at] > line[column]) line[column] = data[at];
       }
       for (let x = 0, at = y * width; x < width; x++, at++) {
-        let most = line[across[x][0]];
-        for (let column = across[x][0] + 1; column <= across[x][1]; column++) if (line[column] > most) most = line[column];
+        let most = line[from[x]];
+        for (let column = from[x] + 1; column <= to[x]; column++) if (line[column] > most) most = line[column];
         pixels[at] = colours[most];
       }
     }
@@ -375,23 +384,25 @@ function drawSums(context) {
   const most = (values) => values.reduce((most, value) => Math.max(most, value), 1);
   const [mostColumn, mostRow] = [most(ofColumn), most(ofRow)];
   context.fillStyle = style("--faint");
+  context.beginPath();
   for (let x = 0; x < map.width; x++) {
     const [first, last] = under(x, map.width, window.c0, window.c1, sheet.columns || 1);
     let value = 0;
     for (let column = first; column <= last; column++) value = Math.max(value, ofColumn[column - c0] ?? 0);
     const height = (value / mostColumn) * sums.height;
-    context.fillRect(map.x + x, sums.y + sums.height - height, 1, height);
+    context.rect(map.x + x, sums.y + sums.height - height, 1, height);
   }
   for (let y = 0; y < map.height; y++) {
     const [first, last] = under(y, map.height, window.r0, window.r1, sheet.rows || 1);
     let value = 0;
     for (let row = first; row <= last; row++) value = Math.max(value, ofRow[row - r0] ?? 0);
-    context.fillRect(map.x + map.width + 26, map.y + y, (value / mostRow) * (box.right - 30), 1);
+    context.rect(map.x + map.width + 26, map.y + y, (value / mostRow) * (box.right - 30), 1);
   }
+  context.fill();
 }
 
 function drawLegend(context, colours) {
-  const { map, sums } = box, width = Math.min(180, map.x - 12), y = sums.y + 2;
+  const { map, sums } = box, width = Math.floor(Math.min(180, map.x - 12)), y = sums.y + 2;
   const bytes = new Uint8Array(colours.buffer);
   for (let x = 0; x < width; x++) {
     const level = Math.round((x / (width - 1)) * 255);
@@ -419,6 +430,9 @@ function drawFindings(context) {
       if (badges.length < 40) badges.push({ index, top });
     });
   });
+  // One below the other where several begin at the same place.
+  badges.sort((one, other) => one.top - other.top || one.index - other.index);
+  badges.forEach((badge, at) => { if (at) badge.top = Math.max(badge.top, badges[at - 1].top + 18); });
   place($("badges"), badges.map(({ index, top }) => ({
     text: String(index + 1), title: state.sheet.findings[index].headline, action: () => select(index),
     style: { left: `${box.map.x + box.map.width + 3}px`, top: `${top}px` },
@@ -445,8 +459,11 @@ function place(parent, shown) {
   while (parent.children.length > shown.length) parent.lastChild.remove();
   shown.forEach(({ text, title, style, disabled = false, action }, index) => {
     const button = parent.children[index] ?? parent.appendChild(element("button", { type: "button" }));
+    button.onclick = action;
+    const spec = JSON.stringify([text, title, style, disabled]);
+    if (button.spec === spec) return;
     if (button.textContent !== text) button.textContent = text;
-    Object.assign(button, { title, disabled, onclick: action });
+    Object.assign(button, { spec, title, disabled });
     Object.assign(button.style, style);
   });
 }
@@ -539,7 +556,7 @@ async function facts({ row, column }) {
   lines.push([sheet.axis === "time" ? "from (UTC)" : "operations", moment(timeOf(column), sheet.time_step)], ["to", moment(timeOf(column + 1), sheet.time_step)]);
   for (let index = 0; index < sheet.metrics.length; index++) {
     const { cells, metric } = await chosen(index), value = cells[row * sheet.columns + column];
-    let text = metric.name === LATENCY ? `${number.format(Math.round(value))} us, mean` : number.format(value);
+    let text = metric.name === LATENCY ? (value ? `${number.format(Math.round(value))} us, mean` : "-") : number.format(value);
     if (index === state.metric && metric.name !== LATENCY) {
       let all = 0;
       for (let other = 0; other < sheet.rows; other++) all += cells[other * sheet.columns + column];
@@ -554,6 +571,9 @@ async function facts({ row, column }) {
   return lines;
 }
 
+/** A sentence whose quoted parts are code. */
+const words = (text) => text.split("`").map((part, at) => (at % 2 ? element("code", {}, part) : part));
+
 const table = (lines) => element("table", {}, ...lines.map(([name, value]) => element("tr", {}, element("td", { class: "faint" }, name), element("td", {}, element("code", {}, value)))));
 
 async function showTip(cell, x, y, quiet = false) {
@@ -566,6 +586,9 @@ async function showTip(cell, x, y, quiet = false) {
   tip.style.top = `${clamp(y + 14, 0, Math.max(0, box.height - height))}px`;
   if (!quiet) $("status").textContent = lines.map((line) => line.join(" ")).join("; ");
 }
+
+/** Where a cell begins, in pixels. */
+const cornerOf = ({ row, column }) => [clamp(columnX(column), box.map.x, box.width), clamp(rowY(row), box.map.y, box.height)];
 
 function hide() {
   state.cursor = state.pointer = null;
@@ -612,11 +635,11 @@ function showFindings() {
   const focused = [...$("findings").querySelectorAll("button")].indexOf(document.activeElement);
   const cards = findings.map((finding, index) => {
     const open = index === state.finding;
-    const button = element("button", { type: "button", "aria-expanded": String(open) }, element("b", {}, `${index + 1} ${finding.severity} ${finding.rule}`), element("br"), finding.headline);
+    const button = element("button", { type: "button", "aria-expanded": String(open) }, element("b", {}, `${index + 1} ${finding.severity} ${finding.rule}`), element("br"), ...words(finding.headline));
     button.addEventListener("click", () => select(index));
     const card = element("div", { class: `finding ${finding.severity}` }, button);
     if (open) {
-      const advice = finding.advice.map(({ action, gain, cost }) => element("li", {}, [action, gain && `Gain: ${gain}.`, cost && `Cost: ${cost}.`].filter(Boolean).join(" ")));
+      const advice = finding.advice.map(({ action, gain, cost }) => element("li", {}, ...words([action, gain && `Gain: ${gain}.`, cost && `Cost: ${cost}.`].filter(Boolean).join(" "))));
       card.append(element("ul", {}, ...(advice.length ? advice : [element("li", {}, "No advice.")])));
       if (finding.rows.length) {
         const show = element("button", { type: "button", class: "show" }, "Show these keys");
@@ -632,7 +655,8 @@ function showFindings() {
 
 function describe() {
   const { sheet, window } = state, { metric } = current;
-  $("summary").textContent = metric ? summary(sheet, metric) : "Nothing was counted.";
+  current.summary ??= metric ? summary(sheet, metric) : "Nothing was counted.";
+  if ($("summary").textContent !== current.summary) $("summary").textContent = current.summary;
   const absolute = columnCapacity(metric) > 0;
   $("mode").disabled = !absolute;
   $("mode").title = absolute ? sheet.capacity?.source ?? "" : "Not known for this metric: what one node takes, or how long a column lasts.";
@@ -640,7 +664,8 @@ function describe() {
   const sides = Object.entries(source.live ? state.base : whole());
   const zoomed = sides.some(([side, value]) => Math.abs(window[side] - value) > 1e-9), part = "start" in range || "end" in range;
   $("reset").disabled = !zoomed && !part && !("from" in range);
-  Object.assign(document.documentElement.dataset, { metric: metric?.name ?? "", mode: state.mode, ready: "yes" });
+  const root = document.documentElement.dataset;
+  for (const [name, value] of Object.entries({ metric: metric?.name ?? "", mode: state.mode, ready: "yes" })) if (root[name] !== value) root[name] = value;
   const rounded = Object.values(window).map((side) => Math.round(side * 100) / 100).join(",");
   const asked = Object.fromEntries(PARTS.filter((name) => range[name] !== undefined).map((name) => [name, range[name]]));
   const view = source.live ? asked : zoomed ? { w: rounded } : {};
@@ -705,6 +730,8 @@ function zoom(window, joins = false, chosenBy = null) {
 }
 
 function pushHistory(window = state.window) {
+  // What was asked for before must not undo it.
+  asked += 1;
   state.history = [...state.history, { window, range }].slice(-50);
 }
 
@@ -732,8 +759,10 @@ function reset() {
 }
 
 async function setMetric(index) {
-  state.metric = index;
-  const { sheet } = state, computed = await chosen(index);
+  const { sheet } = state;
+  // A sheet that comes meanwhile shows it.
+  Object.assign(state, { metric: index, wanted: sheet.metrics[index]?.name });
+  const computed = await chosen(index);
   if (state.sheet !== sheet || state.metric !== index) return;
   current = computed;
   if (!columnCapacity(current.metric)) state.mode = "relative";
@@ -773,6 +802,7 @@ function listen() {
   over.addEventListener("pointerdown", (event) => {
     const [x, y] = place(event);
     if (event.button !== 0 || !inMap(x, y)) return;
+    asked += 1;
     drag = { x, y, toX: x, toY: y, moves: event.shiftKey, rectangle: false, window: state.window };
     over.setPointerCapture?.(event.pointerId);
   });
@@ -869,7 +899,7 @@ function keydown(event) {
       const from = state.cursor ?? { row: Math.floor((window.r0 + window.r1) / 2), column: Math.floor((window.c0 + window.c1) / 2) };
       state.pointer = null;
       state.cursor = { row: clamp(from.row + down, 0, sheet.rows - 1), column: clamp(from.column + across, 0, sheet.columns - 1) };
-      showTip(state.cursor, clamp(columnX(state.cursor.column), map.x, box.width), clamp(rowY(state.cursor.row), map.y, box.height));
+      showTip(state.cursor, ...cornerOf(state.cursor));
       drawOver();
     } else {
       return;
@@ -973,7 +1003,7 @@ async function load() {
   const mine = ++asked;
   try {
     const sheet = withLatency(await source.load(query()));
-    const metric = Math.max(0, sheet.metrics.findIndex((metric) => metric.name === (current?.metric?.name ?? state.wanted)));
+    const metric = Math.max(0, sheet.metrics.findIndex((metric) => metric.name === (state.wanted ?? current?.metric?.name)));
     const computed = await chosen(metric, sheet);
     if (mine !== asked) return;
     const cursor = state.cursor && state.sheet ? placeOf(state.cursor) : null;
@@ -987,7 +1017,9 @@ async function load() {
     if (state.pointer && inMap(state.pointer.x, state.pointer.y) && sheet.columns) {
       state.cursor = cellAt(state.pointer.x, state.pointer.y);
       showTip(state.cursor, state.pointer.x, state.pointer.y, true);
-    } else if (!state.cursor) hide();
+    } else if (state.cursor) {
+      showTip(state.cursor, ...cornerOf(state.cursor), true);
+    } else hide();
     hooks.loaded?.();
   } catch (error) {
     if (mine !== asked) return;
