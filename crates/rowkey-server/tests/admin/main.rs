@@ -130,7 +130,9 @@ impl Client {
 
 /// The table `t`, with these families and nothing else.
 fn table(families: &[&str]) -> admin::Table {
-    let family = |name: &&str| ((*name).to_owned(), admin::ColumnFamily::default());
+    // A type without a kind is what the server says of bytes.
+    let plain = admin::ColumnFamily { value_type: Some(admin::Type::default()), gc_rule: None };
+    let family = |name: &&str| ((*name).to_owned(), plain.clone());
     admin::Table {
         name: TABLE.to_owned(),
         column_families: families.iter().map(family).collect(),

@@ -8,7 +8,7 @@ use rowkey_proto::admin;
 use rowkey_proto::admin::encryption_info::EncryptionType;
 use rowkey_proto::admin::table::cluster_state::ReplicationState;
 use rowkey_proto::admin::table::{ClusterState, View};
-use rowkey_store::TableConfig;
+use rowkey_store::{FamilyConfig, TableConfig};
 use tonic::Status;
 
 /// What a table is in words of its schema.
@@ -72,12 +72,22 @@ fn schema(shared: &Shared, name: &TableName, config: &TableConfig) -> admin::Tab
         column_families: config
             .families
             .iter()
-            .map(|family| (family.name.clone(), family_to_proto(family)))
+            .map(|family| (family.name.clone(), shown_family(family)))
             .collect(),
         granularity: granularity_to_proto(config.granularity).into(),
         deletion_protection: config.deletion_protection,
         ..kept
     }
+}
+
+/// The message of a family. It is never an empty one: the Node client cannot read a map whose values are left out, and prost leaves empty
+/// ones out. A type without a kind says as much as none.
+fn shown_family(family: &FamilyConfig) -> admin::ColumnFamily {
+    let mut message = family_to_proto(family);
+    if message == admin::ColumnFamily::default() {
+        message.value_type = Some(admin::Type::default());
+    }
+    message
 }
 
 /// What would be said of a cluster's tables: nothing is encrypted here.
