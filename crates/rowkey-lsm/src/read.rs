@@ -220,11 +220,15 @@ fn next_row(
         return Ok(Next::End);
     };
     let RowFragments { prefix, newest, older } = row;
-    if selector.decides_about_rows() && !selector.begin(&key::row_of(prefix.clone())?)? {
-        for cursor in &mut part.cursors[first..] {
-            cursor.row.take_if(|row| row.prefix == prefix);
+    let mut row_key = None;
+    if selector.decides_about_rows() {
+        let key = row_key.insert(key::row_of(prefix.clone())?);
+        if !selector.begin(key)? {
+            for cursor in &mut part.cursors[first..] {
+                cursor.row.take_if(|row| row.prefix == prefix);
+            }
+            return Ok(Next::Empty);
         }
-        return Ok(Next::Empty);
     }
     let mut cells: Vec<Cell> = Vec::with_capacity(if whole { cells_about } else { 0 });
     let mut admitted: Vec<StoredCell> = Vec::new();
@@ -241,7 +245,7 @@ fn next_row(
             push_admitted(newest, older, selector, cursor.family, &mut admitted)?;
         }
     }
-    let row_key = key::row_of(prefix)?;
+    let row_key = row_key.map_or_else(|| key::row_of(prefix), Ok)?;
     if whole {
         selector.count(cells.len());
         return Ok(if cells.is_empty() { Next::Empty } else { Next::Row(Row { key: row_key, cells }) });

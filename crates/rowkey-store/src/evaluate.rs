@@ -97,6 +97,11 @@ impl Program {
         self.rows.iter().all(|step| step.passes_row(key))
     }
 
+    /// Whether some rows may be unwanted.
+    pub(crate) fn decides_about_rows(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
     /// Whether nothing is left to decide about cells.
     pub(crate) fn is_done(&self) -> bool {
         self.steps.is_empty()

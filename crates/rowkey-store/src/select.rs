@@ -11,6 +11,7 @@ use crate::{
     Selection, TableConfig, Watch, check,
 };
 use bytes::Bytes;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -135,13 +136,13 @@ impl Selector {
     }
 
     /// Those of the requested rows that can come out, going by their keys: a filter may say with what keys must begin.
-    pub fn rows(&self, requested: &RowSet) -> RowSet {
+    pub fn rows<'a>(&self, requested: &'a RowSet) -> Cow<'a, RowSet> {
         match self.filter.as_ref().and_then(|filter| filter.range.as_ref()) {
             Some(range) => {
                 let ranges = requested.ranges().iter().filter_map(|requested| requested.intersection(range));
-                RowSet::new([], ranges)
+                Cow::Owned(RowSet::new([], ranges))
             }
-            None => requested.clone(),
+            None => Cow::Borrowed(requested),
         }
     }
 
@@ -154,9 +155,9 @@ impl Selector {
             && self.families.iter().all(|family| !matches!(family.columns, Columns::Only(_)))
     }
 
-    /// Whether [`Selector::begin`] must be asked about rows.
+    /// Whether [`Selector::begin`] must be asked about rows. If not, it would want them all, and nobody watches.
     pub fn decides_about_rows(&self) -> bool {
-        self.watch.is_some() || self.filter.is_some()
+        self.watch.is_some() || self.filter.as_ref().is_some_and(|filter| filter.decides_about_rows())
     }
 
     /// Begins with a row of the store, and says whether its cells are worth a look.
