@@ -148,7 +148,7 @@ impl Selector {
 
     /// Whether all cells of the wanted columns come out as they are, so that nothing has to be decided about each.
     pub fn is_whole(&self) -> bool {
-        !self.live
+        (!self.live || self.families.iter().all(|family| family.gc_rule.is_none()))
             && self.times_us.is_none()
             && self.versions_max.is_none()
             && self.filter.as_ref().is_none_or(|filter| filter.is_done())
