@@ -9,6 +9,7 @@ mod table_admin;
 
 use crate::server::unavailable;
 use crate::shared::Shared;
+use respond::Named;
 use rowkey_proto::admin::bigtable_instance_admin_server::BigtableInstanceAdminServer;
 use rowkey_proto::admin::bigtable_table_admin_server::BigtableTableAdminServer;
 use rowkey_proto::data::bigtable_server::BigtableServer;
@@ -36,13 +37,13 @@ pub(crate) async fn serve(
     let tables = BigtableTableAdminServer::new(table_admin::TableAdminService::new(Arc::clone(&shared)));
     let instances =
         BigtableInstanceAdminServer::new(instance_admin::InstanceAdminService::new(Arc::clone(&shared)));
-    let operations = OperationsServer::new(operations::OperationsService::new(shared));
+    let operations = OperationsServer::new(operations::OperationsService::new(Arc::clone(&shared)));
     Server::builder()
         .tcp_nodelay(true)
-        .add_service(data)
-        .add_service(tables)
-        .add_service(instances)
-        .add_service(operations)
+        .add_service(Named::new(data, &shared))
+        .add_service(Named::new(tables, &shared))
+        .add_service(Named::new(instances, &shared))
+        .add_service(Named::new(operations, &shared))
         .serve_with_incoming_shutdown(TcpListenerStream::new(listener), async move {
             // An error means that the server is gone: stop as well.
             let _ = stopping.wait_for(|stop| *stop).await;

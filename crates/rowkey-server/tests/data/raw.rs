@@ -134,8 +134,10 @@ fn garbage_is_an_error_and_hurts_nobody() {
                 "MutateRows",
                 "SampleRowKeys",
             ]);
-            // Whatever it is, it is answered.
-            let _ = call(client, method, &bytes);
+            // Whatever it is, it is answered, and an error has its id.
+            if let Err(status) = call(client, method, &bytes) {
+                assert!(status.metadata().contains_key("x-request-id"), "{status}");
+            }
         }
         let messages = call(client, "ReadRows", &good).unwrap();
         let message = ReadRowsResponse::decode(&messages[0][..]).unwrap();

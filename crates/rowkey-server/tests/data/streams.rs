@@ -138,6 +138,29 @@ fn ten_thousand_scans_are_given_up_half_read() {
 }
 
 #[test]
+fn calls_that_are_given_up_at_once_do_not_end_their_connection() {
+    on_memory(Options::default(), |client| {
+        fill(client, 1_000, 500);
+        client.runtime.block_on(async {
+            let other = client.other().await;
+            for _ in 0..4 {
+                let calls = (0..150).map(|_| {
+                    let mut data = other.clone();
+                    tokio::spawn(async move { data.read_rows(read_all()).await.map(drop) })
+                });
+                let calls: Vec<_> = calls.collect();
+                tokio::task::yield_now().await;
+                for call in calls {
+                    call.abort();
+                }
+                other.clone().read_rows(read_all()).await.unwrap();
+            }
+        });
+        assert_eq!(client.read(read_all()).unwrap().len(), 1_000);
+    });
+}
+
+#[test]
 fn a_scan_ends_at_its_deadline() {
     on_memory(Options::default(), |client| {
         fill(client, 20_000, 1_000);

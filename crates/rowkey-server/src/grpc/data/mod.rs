@@ -11,7 +11,6 @@ mod write;
 
 pub(super) use tap::Tap;
 
-use super::respond::answer;
 use crate::shared::Shared;
 use replays::Replays;
 use rowkey_bigtable::convert::FilterField;
@@ -63,7 +62,7 @@ impl Bigtable for DataService {
             Ok(()) => self.scan(&metadata, message).await,
             Err(status) => Err(status),
         };
-        answer(&self.shared, "ReadRows", scan.map(|scan| Box::pin(scan) as BoxStream<_>))
+        scan.map(|scan| Response::new(Box::pin(scan) as BoxStream<_>))
     }
 
     async fn sample_row_keys(
@@ -71,7 +70,7 @@ impl Bigtable for DataService {
         request: Request<SampleRowKeysRequest>,
     ) -> Result<Response<BoxStream<SampleRowKeysResponse>>, Status> {
         let samples = self.samples(request.into_inner()).await;
-        answer(&self.shared, "SampleRowKeys", samples.map(stream))
+        samples.map(|samples| Response::new(stream(samples)))
     }
 
     async fn mutate_row(
@@ -79,7 +78,7 @@ impl Bigtable for DataService {
         request: Request<MutateRowRequest>,
     ) -> Result<Response<MutateRowResponse>, Status> {
         let result = self.mutate_one(request.into_inner()).await;
-        answer(&self.shared, "MutateRow", result)
+        result.map(Response::new)
     }
 
     async fn mutate_rows(
@@ -87,7 +86,7 @@ impl Bigtable for DataService {
         request: Request<MutateRowsRequest>,
     ) -> Result<Response<BoxStream<MutateRowsResponse>>, Status> {
         let messages = self.mutate_several(request.into_inner()).await;
-        answer(&self.shared, "MutateRows", messages.map(stream))
+        messages.map(|messages| Response::new(stream(messages)))
     }
 
     async fn check_and_mutate_row(
@@ -101,7 +100,7 @@ impl Bigtable for DataService {
             Ok(()) => self.check_and_mutate(message).await,
             Err(status) => Err(status),
         };
-        answer(&self.shared, "CheckAndMutateRow", result)
+        result.map(Response::new)
     }
 
     async fn ping_and_warm(
@@ -109,7 +108,7 @@ impl Bigtable for DataService {
         request: Request<PingAndWarmRequest>,
     ) -> Result<Response<PingAndWarmResponse>, Status> {
         let result = names::instance(&self.shared, &request.into_inner().name);
-        answer(&self.shared, "PingAndWarm", result.map(|()| PingAndWarmResponse {}))
+        result.map(|()| Response::new(PingAndWarmResponse {}))
     }
 
     async fn read_modify_write_row(
@@ -117,6 +116,6 @@ impl Bigtable for DataService {
         request: Request<ReadModifyWriteRowRequest>,
     ) -> Result<Response<ReadModifyWriteRowResponse>, Status> {
         let result = self.read_modify_write(request.into_inner()).await;
-        answer(&self.shared, "ReadModifyWriteRow", result)
+        result.map(Response::new)
     }
 }
