@@ -53,6 +53,11 @@ fn name(shared: &Shared, method: &str, code: Code, message: &str) -> String {
     id
 }
 
+/// Whether the request could not be decoded, as the framework says it: as a fault of the server, which clients repeat. It is theirs.
+fn is_undecodable(status: &Status) -> bool {
+    status.code() == Code::Internal && status.message().starts_with("failed to decode")
+}
+
 type Answer = BoxFuture<http::Response<Body>, Infallible>;
 
 impl<S: NamedService> NamedService for Named<S> {
@@ -92,7 +97,9 @@ impl Future for NamedAnswer {
         // An error without a message before it is in the headers.
         let status = Status::from_header_map(response.headers());
         if let Some(status) = status.filter(|status| status.code() != Code::Ok) {
-            let id = name(&self.shared, self.uri.path(), status.code(), status.message());
+            let code = if is_undecodable(&status) { Code::InvalidArgument } else { status.code() };
+            response.headers_mut().insert(Status::GRPC_STATUS, http::HeaderValue::from(i32::from(code)));
+            let id = name(&self.shared, self.uri.path(), code, status.message());
             if let Ok(id) = http::HeaderValue::try_from(id) {
                 response.headers_mut().insert(REQUEST_ID, id);
             }

@@ -48,7 +48,12 @@ pub(crate) fn on_every_engine(test: impl Fn(&Client)) {
 
 /// Runs a test on a server over the engine in memory.
 pub(crate) fn on_memory(options: Options, test: impl Fn(&Client)) {
-    let client = Client::start(Arc::new(MemoryEngine::new(Arc::new(SystemClock))), options);
+    on_engine(MemoryEngine::new(Arc::new(SystemClock)), options, test);
+}
+
+/// Runs a test on a server over this engine.
+pub(crate) fn on_engine(engine: impl Engine + 'static, options: Options, test: impl Fn(&Client)) {
+    let client = Client::start(Arc::new(engine), options);
     test(&client);
     client.server.stop().unwrap();
 }

@@ -102,6 +102,20 @@ fn a_filter_of_a_newer_client_is_refused_and_not_passed_over() {
 }
 
 #[test]
+fn a_filter_that_is_too_deep_to_be_decoded_is_the_clients_fault() {
+    on_memory(Options::default(), |client| {
+        let pass = || RowFilter { filter: Some(Filter::PassAllFilter(true)) };
+        let chain =
+            |inner, _| RowFilter { filter: Some(Filter::Chain(Chain { filters: vec![inner, pass()] })) };
+        for levels in [20, 40, 60, 100] {
+            let filter = Some((0..levels).fold(pass(), chain));
+            let read = client.read(ReadRowsRequest { filter, ..read_all() });
+            refused(read, Code::InvalidArgument, "");
+        }
+    });
+}
+
+#[test]
 fn a_filter_that_says_nothing_lets_everything_through() {
     on_memory(Options::default(), |client| {
         client.mutate("r", vec![set("f", "q", 0, "v")]).unwrap();
@@ -134,8 +148,9 @@ fn garbage_is_an_error_and_hurts_nobody() {
                 "MutateRows",
                 "SampleRowKeys",
             ]);
-            // Whatever it is, it is answered, and an error has its id.
+            // Whatever it is, it is answered, and an error has its id. It is the client's, who should not send it again.
             if let Err(status) = call(client, method, &bytes) {
+                assert_ne!(status.code(), Code::Internal, "{status}");
                 assert!(status.metadata().contains_key("x-request-id"), "{status}");
             }
         }

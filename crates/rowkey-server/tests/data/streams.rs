@@ -1,11 +1,15 @@
 //! How rows travel: sizes of messages, slow and vanishing clients, deadlines.
 
-use crate::client::{Client, TABLE, numbered, on_every_engine, on_memory, read_all, set, table};
+use crate::client::{Client, TABLE, numbered, on_engine, on_every_engine, on_memory, read_all, set, table};
 use prost::Message as _;
 use rowkey_bigtable::merger::RowMerger;
 use rowkey_proto::data::{ReadRowsRequest, ReadRowsResponse};
 use rowkey_server::Options;
-use rowkey_store::Row;
+use rowkey_store::memory::MemoryEngine;
+use rowkey_store::wrap::{Layer, Operation, Wrapped};
+use rowkey_store::{Row, SystemClock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tonic::{Code, Request};
 
@@ -107,6 +111,53 @@ fn a_slow_reader_holds_nobody_up() {
             }
             merger.finish().unwrap();
             assert_eq!(rows.len(), 8_000);
+        });
+    });
+}
+
+/// Counts the rows that come out of an engine.
+#[derive(Debug, Default, Clone)]
+struct Counted(Arc<AtomicU64>);
+
+impl Layer for Counted {
+    fn adjective(&self) -> &'static str {
+        "counted"
+    }
+
+    fn before_row(&self, _: &Operation, _: u64) -> rowkey_store::Result<()> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_scan_goes_no_further_than_its_client_reads() {
+    const ROWS: u64 = 30_000;
+    let counted = Counted::default();
+    let engine = Wrapped::new(MemoryEngine::new(Arc::new(SystemClock)), counted.clone());
+    // Rows that came out when no more come out.
+    let settled = async || {
+        let mut before = u64::MAX;
+        loop {
+            let rows = counted.0.load(Ordering::SeqCst);
+            if rows == before {
+                return rows;
+            }
+            before = rows;
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+    };
+    on_engine(engine, Options::default(), |client| {
+        fill(client, usize::try_from(ROWS).unwrap(), 2_000);
+        client.runtime.block_on(async {
+            let mut scan = client.data.clone().read_rows(read_all()).await.unwrap().into_inner();
+            scan.message().await.unwrap().unwrap();
+            // What windows and buffers hold is a small part of the table's 60 MB.
+            let ahead = settled().await;
+            assert!((1..ROWS / 2).contains(&ahead), "{ahead}");
+            drop(scan);
+            let after = settled().await;
+            assert!(after <= ahead + 1_000, "{after} rows after {ahead}");
         });
     });
 }
