@@ -8,9 +8,13 @@ mod catalog;
 mod grpc;
 mod http;
 mod load;
+mod metrics;
 mod options;
 mod server;
 mod shared;
+
+/// Tables of an engine whose name begins so are the server's own: its catalog, the load that it recorded, tables that were deleted.
+pub const SERVER_TABLES: &str = "_rowkey";
 
 pub use options::Options;
 pub use server::Server;

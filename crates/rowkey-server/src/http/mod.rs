@@ -14,11 +14,13 @@ mod table;
 mod tests;
 
 use crate::blocking;
+use crate::metrics;
 use crate::server::unavailable;
 use crate::shared::Shared;
 use axum::Router;
 use axum::body::Body;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware;
 use axum::response::Response;
@@ -94,7 +96,6 @@ pub(crate) async fn serve(
 fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/", get(page::page))
-        .route("/healthz", get(|| async { "ok\n" }))
         .route("/api/nodes", get(table::nodes))
         .route("/api/tables", get(table::tables))
         .route("/api/tables/{table}", get(table::design))
@@ -112,14 +113,27 @@ fn router(app: Arc<App>) -> Router {
         .method_not_allowed_fallback(|| async { Failure::method() })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::guard))
+        // Behind the guard: these show nothing of any key to a browser, and are asked under whatever name a container has.
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/metrics", get(numbers))
         .with_state(app)
+}
+
+/// What Prometheus collects.
+async fn numbers(State(app): State<Arc<App>>) -> Response {
+    let text = app.run(|shared| Ok(metrics::render(shared))).await;
+    let text = match text {
+        Ok(text) => text,
+        Err(failure) => return failure.answer("metrics"),
+    };
+    let mut response = Response::new(Body::from(text));
+    response.headers_mut().insert(CONTENT_TYPE, const { HeaderValue::from_static(metrics::CONTENT_TYPE) });
+    response
 }
 
 /// An answer.
 fn json(json: &Json) -> Response {
     let mut response = Response::new(Body::from(format!("{json}\n")));
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, const { axum::http::HeaderValue::from_static("application/json") });
+    response.headers_mut().insert(CONTENT_TYPE, const { HeaderValue::from_static("application/json") });
     response
 }
