@@ -12,6 +12,7 @@ use crate::store::{self, Access};
 use crate::{new_file, schema_file, text};
 use anyhow::Result;
 use rowkey::{Codec, StoredKey};
+use rowkey_server::SERVER_TABLES;
 use rowkey_store::{Engine, GarbageReport, gc};
 use rowkey_table::{CreateOptions, FINGERPRINT_ANNOTATION, KeyedTable};
 use std::fs::File;
@@ -167,7 +168,8 @@ fn update(file: &Path, session: &mut Session) -> Result<Exit> {
 fn list(session: &mut Session) -> Result<Exit> {
     let engine = store::open(session, Access::Existing)?;
     let mut rows = Vec::new();
-    for name in engine.list_tables()? {
+    // Tables of the server itself are nobody's to read or write.
+    for name in engine.list_tables()?.into_iter().filter(|name| !name.starts_with(SERVER_TABLES)) {
         let config = engine.table_config(&name)?;
         let fingerprint = config.annotations.get(FINGERPRINT_ANNOTATION);
         rows.push(vec![
