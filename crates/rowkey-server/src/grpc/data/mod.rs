@@ -1,5 +1,6 @@
 //! `google.bigtable.v2.Bigtable`: reads and writes.
 
+mod at_once;
 mod deadline;
 mod features;
 mod names;
@@ -12,6 +13,7 @@ mod write;
 pub(super) use tap::Tap;
 
 use crate::shared::Shared;
+use at_once::AtOnce;
 use replays::Replays;
 use rowkey_bigtable::convert::FilterField;
 use rowkey_proto::data::bigtable_server::Bigtable;
@@ -35,12 +37,14 @@ pub(crate) struct DataService {
     writers: Arc<Semaphore>,
     /// Writes that must not be applied twice.
     replays: Arc<Replays>,
+    at_once: Arc<AtOnce>,
 }
 
 impl DataService {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         let writers = Arc::new(Semaphore::new(write::WRITERS_MAX));
-        Self { shared, writers, replays: Arc::default() }
+        let at_once = Arc::new(AtOnce::new(&*shared.engine));
+        Self { shared, writers, replays: Arc::default(), at_once }
     }
 }
 

@@ -50,7 +50,7 @@ impl DataService {
         let stats = message.request_stats_view == i32::from(RequestStatsView::RequestStatsFull);
         let progress = features::features(metadata).last_scanned_row_responses;
         let plan = Plan { table, request, stats, progress, timeout: deadline::timeout(metadata) };
-        Ok(Scan::new(&self.shared, plan).begun().await)
+        Ok(Scan::new(&self.shared, &self.at_once, plan).begun().await)
     }
 
     /// The ends of the tablets.

@@ -11,6 +11,7 @@
 //! away, the stream is dropped, and with it the scan, at the next row that it looks at. Clients that want to know are told from time to
 //! time how far a scan has come that finds nothing, so that they can go on from there if the connection breaks.
 
+use super::at_once::{AtOnce, looks_at_few_rows};
 use crate::blocking;
 use crate::grpc::respond;
 use crate::shared::Shared;
@@ -18,7 +19,7 @@ use rowkey_bigtable::chunks::Packer;
 use rowkey_proto::data::{
     FullReadStatsView, ReadIterationStats, ReadRowsResponse, RequestLatencyStats, RequestStats, request_stats,
 };
-use rowkey_store::{ReadRequest, RowKey, RowRange, RowStream, Watch};
+use rowkey_store::{ReadRequest, RowKey, RowStream, Watch};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -62,20 +63,6 @@ pub(super) struct Plan {
 /// Keys, or rows of a limit, up to which a read is quick.
 const QUICK_ROWS_MAX: usize = 100;
 
-impl Plan {
-    /// Whether it looks at few rows: single keys, or as many rows as it returns.
-    fn is_quick(&self) -> bool {
-        let ranges = self.request.rows.ranges();
-        let one_key = |range: &RowRange| {
-            let end = range.end.as_deref().and_then(|end| end.split_last());
-            end.is_some_and(|(last, head)| *last == 0 && head == range.start)
-        };
-        let few_keys = ranges.len() <= QUICK_ROWS_MAX && ranges.iter().all(one_key);
-        let few_rows = self.request.rows_max.is_some_and(|rows| rows <= QUICK_ROWS_MAX as u64);
-        few_keys || few_rows && self.request.filter.is_none()
-    }
-}
-
 /// The stream.
 pub(super) struct Scan {
     shared: Arc<Shared>,
@@ -92,6 +79,8 @@ pub(super) struct Scan {
     over: bool,
     stats: bool,
     progress: bool,
+    /// Set if it runs on the thread that asks.
+    at_once: Option<Arc<AtOnce>>,
     begun_us: i64,
     patience: Duration,
     /// When to look at what a task has found; `None`: it is quick in any case.
@@ -130,8 +119,10 @@ struct Packed {
 
 impl Scan {
     /// Prepares a read; it begins when the stream is first asked.
-    pub(super) fn new(shared: &Arc<Shared>, mut plan: Plan) -> Self {
-        let (quick, reversed) = (plan.is_quick(), plan.request.reversed);
+    pub(super) fn new(shared: &Arc<Shared>, at_once: &Arc<AtOnce>, mut plan: Plan) -> Self {
+        let quick = looks_at_few_rows(&plan.request, QUICK_ROWS_MAX);
+        let (at_once, reversed) =
+            (at_once.may(&plan.request).then(|| Arc::clone(at_once)), plan.request.reversed);
         let message_bytes_max = shared.options.message_bytes_max;
         let message_bytes = *MESSAGE_BYTES.start();
         let packer = Packer::new(message_bytes_max).closing_at(message_bytes);
@@ -161,6 +152,7 @@ impl Scan {
             over: false,
             stats: plan.stats,
             progress: plan.progress,
+            at_once,
             begun_us: shared.options.clock.now_us(),
             patience: GATHER,
             // A timer costs more than a row.
@@ -177,9 +169,14 @@ impl Scan {
         self
     }
 
-    /// Starts a task that reads on.
+    /// Starts a task that reads on, or reads.
     fn start(&mut self, context: &mut Context<'_>) {
         let Some(reading) = self.reading.take() else { return };
+        if let Some(at_once) = &self.at_once {
+            let filled = reading.fill();
+            at_once.took(self.shared.options.clock.now_us().saturating_sub(self.begun_us));
+            return self.filled(Ok(filled));
+        }
         let mut filling: Pin<Box<dyn Future<Output = _> + Send>> =
             Box::pin(blocking::run(move || Ok(reading.fill())));
         self.patience = GATHER;
@@ -434,21 +431,5 @@ mod tests {
         packed.push(row("k199x")).unwrap();
         assert_eq!(packed.found(&watch, true).unwrap().chunks.len(), 1);
         assert!(packed.found(&watch, true).is_none(), "the row is behind what was looked at");
-    }
-
-    #[test]
-    fn reads_of_keys_and_of_few_rows_are_quick() {
-        let check = |request: ReadRequest, expected| {
-            let plan = Plan { table: "t".to_owned(), request, stats: false, progress: false, timeout: None };
-            assert_eq!(plan.is_quick(), expected);
-        };
-        let limited = |rows| ReadRequest { rows_max: Some(rows), ..ReadRequest::all() };
-        check(ReadRequest::all(), false);
-        check(limited(10), true);
-        check(limited(1_000), false);
-        check(ReadRequest { filter: Some(Filter::BlockAll), ..limited(10) }, false);
-        check(ReadRequest::of(RowRange::key(b"k")), true);
-        check(ReadRequest::of(RowRange::prefix(b"k")), false);
-        check(ReadRequest::of(RowSet::new((0..101).map(|n| format!("k{n}").into()), [])), false);
     }
 }
