@@ -24,6 +24,10 @@ use tonic::transport::Server;
 /// Bytes of one message, 256 MiB: the largest row that a read returns (`MutateRowRequest`, `ReadRowsResponse`).
 const MESSAGE_BYTES_MAX: usize = 256 << 20;
 
+/// Calls that a client of one connection may give up before they are begun, or while they are answered. The defaults of HTTP/2 servers, 20 and
+/// 1,024, are against strangers who want to keep a server busy; a load test that gives up its scans would lose its connection.
+const RESET_STREAMS_MAX: usize = 100_000;
+
 /// Serves until `stopping` becomes true and requests in flight have ended.
 pub(crate) async fn serve(
     shared: Arc<Shared>,
@@ -40,6 +44,8 @@ pub(crate) async fn serve(
     let operations = OperationsServer::new(operations::OperationsService::new(Arc::clone(&shared)));
     Server::builder()
         .tcp_nodelay(true)
+        .http2_max_pending_accept_reset_streams(Some(RESET_STREAMS_MAX))
+        .http2_max_local_error_reset_streams(Some(RESET_STREAMS_MAX))
         .add_service(Named::new(data, &shared))
         .add_service(Named::new(tables, &shared))
         .add_service(Named::new(instances, &shared))
