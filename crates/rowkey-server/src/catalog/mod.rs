@@ -19,6 +19,7 @@ pub(crate) use name::{
     InstanceName, TableName, check_app_profile_id, check_cluster_id, check_instance_id, ids, ids_or_all,
     shown,
 };
+pub(crate) use rows::{LOAD_FAMILY, SYSTEM_TABLE, ensure_system_table};
 pub(crate) use table_changes::TableChange;
 pub(crate) use tables::TableEntry;
 

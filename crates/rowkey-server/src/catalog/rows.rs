@@ -17,13 +17,14 @@ use rowkey_store::{
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The server's own table. Tables whose name begins like this belong to the server: no request sees them.
-pub(super) const SYSTEM_TABLE: &str = "_rowkey";
+pub(crate) const SYSTEM_TABLE: &str = "_rowkey";
 /// The family of the catalog.
 const CATALOG_FAMILY: &str = "catalog";
-/// The family in which the history of load is kept, in rows that begin with `load/`.
-const LOAD_FAMILY: &str = "load";
+/// The family in which the history of load is kept for 14 days, in rows that begin with `load/` (`docs/formats/load.md`).
+pub(crate) const LOAD_FAMILY: &str = "load";
 
 /// Columns of one row, by qualifier.
 pub(super) type Columns = BTreeMap<String, Bytes>;
@@ -33,13 +34,14 @@ pub(super) type Columns = BTreeMap<String, Bytes>;
 /// # Errors
 ///
 /// Those of the engine.
-fn ensure_system_table(engine: &dyn Engine) -> Result<()> {
-    let family = |name: &str| FamilyConfig {
+pub(crate) fn ensure_system_table(engine: &dyn Engine) -> Result<()> {
+    let newest = GcRule::MaxVersions(1);
+    let for_14_days = GcRule::Union(vec![GcRule::MaxAge(Duration::from_secs(14 * 86_400)), newest.clone()]);
+    let families = [(CATALOG_FAMILY, newest), (LOAD_FAMILY, for_14_days)].map(|(name, rule)| FamilyConfig {
         name: name.to_owned(),
-        gc_rule: Some(GcRule::MaxVersions(1)),
+        gc_rule: Some(rule),
         value_type: ValueType::Bytes,
-    };
-    let families = [CATALOG_FAMILY, LOAD_FAMILY].map(family);
+    });
     match engine.table_config(SYSTEM_TABLE) {
         Ok(config) => {
             let lacks = |family: &FamilyConfig| config.families.iter().all(|known| known.name != family.name);

@@ -4,6 +4,7 @@ use super::answer::{HotKeys, HotTablet, Metrics, NodeLoad, SheetQuery, Sums, Tab
 use super::hot::{MINUTE_MS, percent};
 use super::table::Table;
 use super::{Load, lock, split};
+use crate::catalog::SYSTEM_TABLE;
 use rowkey::Codec;
 use rowkey_hotspot::doctor::{Doctor, DoctorOptions};
 use rowkey_hotspot::heatmap::{Config, Matrix, Metric, Nodes, Sheet, SheetOptions, ViewSpec};
@@ -21,7 +22,7 @@ const METRIC_TABLETS_MAX: usize = 1_000;
 const SHEET_MAX: usize = 1_000;
 
 impl Load {
-    /// Tables of which something was recorded, by name.
+    /// Tables of which something was recorded, by name; not those that were deleted and can be had back, which are the server's own.
     pub(crate) fn tables(&self) -> Vec<TableLoad> {
         self.fold();
         let now_ms = self.now_ms();
@@ -39,7 +40,7 @@ impl Load {
                 last_ms: table.last_ms,
             }
         };
-        self.all().into_iter().map(of).collect()
+        self.all().into_iter().filter(|(name, _)| !name.starts_with(SYSTEM_TABLE)).map(of).collect()
     }
 
     /// The tablets of a table, ascending, without gaps; empty if nothing was recorded of it.
@@ -209,7 +210,8 @@ impl Load {
         let nodes = self.nodes();
         let now_ms = self.now_ms();
         let mut all = Vec::new();
-        let tables = self.all();
+        let tables: Vec<_> =
+            self.all().into_iter().filter(|(name, _)| !name.starts_with(SYSTEM_TABLE)).collect();
         for (name, table) in &tables {
             all.extend(tablets(&lock(table), now_ms).into_iter().map(|tablet| (name.clone(), tablet)));
         }

@@ -358,6 +358,7 @@ fn outcome_number(error: Option<ErrorKind>) -> u8 {
     match error {
         None => 8,
         Some(ErrorKind::AlreadyExists) => 0,
+        Some(ErrorKind::Cancelled) => 1,
         Some(ErrorKind::Conflict) => 2,
         Some(ErrorKind::Corrupt) => 3,
         Some(ErrorKind::DeadlineExceeded) => 4,

@@ -148,6 +148,18 @@ impl Load {
         }
     }
 
+    /// Lets tables that are in use have larger maps again where there is room for them: a few at a time.
+    pub(super) fn use_room(&self, now_ms: i64) {
+        const AT_ONCE: usize = 8;
+        let room = self.memory_bytes_max.saturating_sub(self.memory_bytes.load(Ordering::Relaxed));
+        if room < self.memory_bytes_max / 2 {
+            return;
+        }
+        let (size, since_ms) = (self.size(), now_ms.saturating_sub(2 * MINUTE_MS));
+        let grown = self.all().into_iter().filter(|(_, table)| lock(table).grow(since_ms, size));
+        grown.take(AT_ONCE).for_each(drop);
+    }
+
     /// Lets tables give up their maps until all fit: those first that were not used for the longest, and of those that were used in the same
     /// minute the largest.
     pub(super) fn keep_within_memory(&self) {

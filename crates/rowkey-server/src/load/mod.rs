@@ -34,6 +34,7 @@ pub(crate) use answer::{
     TabletLoad, TabletState,
 };
 
+use crate::catalog::SYSTEM_TABLE;
 use crate::options::Options;
 use buffer::Buffers;
 use fold::Statistics;
@@ -49,8 +50,6 @@ use tick::Schedule;
 
 /// Bytes of memory that the record may take, about, whatever the number of tables. A fold may pass it by a few MiB for a moment.
 const MEMORY_BYTES_MAX: usize = 256 << 20;
-/// Tables that begin like this are the server's own.
-const OWN_TABLES: &str = "_rowkey";
 
 /// What was recorded.
 #[derive(Debug)]
@@ -126,7 +125,7 @@ impl Load {
 
     /// Takes an operation that has ended. Quick: it runs on the thread of the operation.
     pub(crate) fn observe(&self, record: &Record) {
-        if !record.operation.table.starts_with(OWN_TABLES) {
+        if !record.operation.table.starts_with(SYSTEM_TABLE) {
             self.buffers.record(record, |batch| self.fold_batch(batch));
         }
     }

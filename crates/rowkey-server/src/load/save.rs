@@ -10,22 +10,20 @@
 //! minutes are deleted. A minute whose quarter is there counts for nothing.
 
 use super::history::History;
-use super::hot::{KEPT_MS, MINUTE_MS, QUARTER_MS};
+use super::hot::{MINUTE_MS, QUARTER_MS};
 use super::table::Table;
 use super::{Load, lock, write};
+use crate::catalog::{LOAD_FAMILY, SYSTEM_TABLE, ensure_system_table};
 use bytes::Bytes;
 use rowkey_store::escape::escaped;
 use rowkey_store::{
-    ColumnSelection, DropScope, Durability, Engine, EngineExt, ErrorKind, FamilyChange, FamilyConfig, GcRule,
-    Mutation, ReadRequest, Result, Row, RowMutation, RowRange, Selection, TableConfig, Timestamp, ValueType,
+    ColumnSelection, DropScope, Durability, Engine, EngineExt, Mutation, ReadRequest, Result, Row,
+    RowMutation, RowRange, Selection, Timestamp,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-/// The server's own table, and its family for this.
-const SYSTEM_TABLE: &str = "_rowkey";
-const LOAD_FAMILY: &str = "load";
+/// The column.
 const QUALIFIER: &[u8] = b"v";
 /// Ranges that are kept of one minute, of all tables together, and of one.
 const RANGES_MAX: usize = 4_096;
@@ -95,34 +93,6 @@ fn tier_prefix(table: &str, tier: Tier) -> String {
     format!("{}{}/", table_prefix(table), tier.name())
 }
 
-/// Creates the server's own table or what it lacks, and sets how long history is kept.
-fn prepare(engine: &dyn Engine) -> Result<()> {
-    // Rows are written twice where a minute is saved in parts: the older value is of no use.
-    let gc_rule = Some(GcRule::Union(vec![
-        GcRule::MaxAge(Duration::from_millis(KEPT_MS.unsigned_abs())),
-        GcRule::MaxVersions(1),
-    ]));
-    let family =
-        |name: &str, gc_rule| FamilyConfig { name: name.to_owned(), gc_rule, value_type: ValueType::Bytes };
-    let config = match engine.table_config(SYSTEM_TABLE) {
-        Ok(config) => config,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let families =
-                vec![family("catalog", Some(GcRule::MaxVersions(1))), family(LOAD_FAMILY, gc_rule.clone())];
-            let config = TableConfig { families, ..TableConfig::default() };
-            engine.create_table(SYSTEM_TABLE, &config)?;
-            config
-        }
-        Err(error) => return Err(error),
-    };
-    let change = match config.families.iter().find(|family| family.name == LOAD_FAMILY) {
-        Some(known) if known.gc_rule == gc_rule => return Ok(()),
-        Some(_) => FamilyChange::SetGcRule { family: LOAD_FAMILY.to_owned(), gc_rule },
-        None => FamilyChange::Create(family(LOAD_FAMILY, gc_rule)),
-    };
-    engine.modify_families(SYSTEM_TABLE, &[change]).map(drop)
-}
-
 impl Load {
     /// Puts what was recorded into the store. For the end of a server; while it runs, that is done every minute. Blocks.
     ///
@@ -181,7 +151,7 @@ impl Load {
 
     /// Reads history back.
     pub(super) fn read_back(&self) -> Result<()> {
-        prepare(&*self.engine)?;
+        ensure_system_table(&*self.engine)?;
         let there: BTreeSet<String> = self.engine.list_tables()?.into_iter().collect();
         let open = self.now_ms().div_euclid(MINUTE_MS);
         let mut gone: BTreeSet<String> = BTreeSet::new();

@@ -82,6 +82,10 @@ impl Size {
         Self { bytes: 0 }
     }
 
+    fn rows_max(self) -> usize {
+        (self.bytes >> 14).clamp(16, 1_024)
+    }
+
     fn config(self) -> Config {
         // Old times of a table with few rows are kept coarser: slots take room as rows do.
         let resolution = if self.bytes < 1 << 20 {
@@ -90,7 +94,7 @@ impl Size {
             Resolution::Tiered { tiers: vec![(SLOT_MS, 360), (MINUTE_MS, 480), (QUARTER_MS, 1_344)] }
         };
         Config {
-            rows_max: (self.bytes >> 14).clamp(16, 1_024),
+            rows_max: self.rows_max(),
             resolution,
             bytes_max: self.bytes.clamp(1 << 20, 16 << 20),
             ..Config::live()
@@ -124,11 +128,11 @@ impl Detail {
         self.matrix.bytes() + self.written.bytes() + self.read.bytes() + self.sample.bytes()
     }
 
-    /// The same in the least room: a coarser map, and nothing else. No sum is lost.
-    pub(super) fn thinned(&self) -> Self {
-        let mut thin = Self::new(Size::least());
+    /// The same map in another size, and nothing else. No sum is lost.
+    fn resized(&self, size: Size) -> Self {
+        let mut other = Self::new(size);
         let view = self.matrix.view(&ViewSpec {
-            rows_max: 16,
+            rows_max: size.rows_max(),
             columns_max: 256,
             metrics: Metric::ALL.to_vec(),
             ..ViewSpec::default()
@@ -142,11 +146,11 @@ impl Detail {
                 }
                 if values != Values::default() {
                     let key = row.example.as_deref().unwrap_or(&row.start);
-                    thin.matrix.add_all(view.time_start.saturating_add(offset), key, values);
+                    other.matrix.add_all(view.time_start.saturating_add(offset), key, values);
                 }
             }
         }
-        thin
+        other
     }
 }
 
@@ -397,11 +401,22 @@ impl Table {
             None => false,
             Some(detail) => {
                 if detail.size != Size::least() {
-                    self.detail = Some(Box::new(detail.thinned()));
+                    self.detail = Some(Box::new(detail.resized(Size::least())));
                 }
                 true
             }
         }
+    }
+
+    /// There is room again: a table whose map was given up for room, and which was used since `since_ms`, gets a larger one. Whether it
+    /// did.
+    pub(super) fn grow(&mut self, since_ms: i64, size: Size) -> bool {
+        let grows = self.is_small && self.last_ms >= since_ms;
+        if grows {
+            self.is_small = false;
+            self.detail = self.detail.as_ref().map(|detail| Box::new(detail.resized(size)));
+        }
+        grows
     }
 
     /// Bytes of memory, about.

@@ -447,3 +447,19 @@ fn a_schema_names_the_rows_whether_given_or_kept_with_the_table() {
     let load = Load::open(&rig.engine, &options).unwrap();
     assert!(load.schema("t").is_some() && load.schema("u").is_none());
 }
+
+#[test]
+fn a_table_whose_map_was_given_up_gets_a_larger_one_when_there_is_room() {
+    let mut rig = memory(3);
+    rig.load = Load::open_within(&rig.engine, &rig.options, 8 << 20).unwrap();
+    rig.create("t");
+    rig.run("t", 0..30, 60, |number| format!("{:03}", number * 7 % 600));
+    let rows = |rig: &Rig| rig.view("t").rows.len();
+    let before = rows(&rig);
+    lock(&rig.load.known("t").unwrap()).shrink();
+    assert!(rows(&rig) <= 16);
+    assert_eq!(rig.view("t").sum(0), 1_800);
+    rig.run("t", 30..90, 60, |number| format!("{:03}", number * 7 % 600));
+    assert!(rows(&rig) > 16 && before > 16);
+    assert_eq!(rig.view("t").sum(0), 5_400);
+}

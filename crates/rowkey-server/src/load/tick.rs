@@ -89,6 +89,7 @@ impl Load {
         }
         if save {
             self.forget_dropped();
+            self.use_room(now_ms);
             if let Err(error) = self.save_minutes(now_ms, false) {
                 lock(&self.counters).save_failures += 1;
                 lock(&self.schedule).save = now_ms.saturating_add(RETRY_MS);
