@@ -16,6 +16,8 @@ import judge
 PREFIX = "tests/system/"
 EXPECTED = judge.read_expected(os.environ["ROWKEY_EXPECTED"])
 AS_EMULATOR = os.environ.get("ROWKEY_AS_EMULATOR") == "1"
+# Fixtures whose values are ours. The suffix of resources is else made of a time and a process, and then cluster ids exceed their 30 characters.
+VALUES = {"in_emulator": False, "unique_suffix": f"-{os.getpid() % 10_000:04}"}
 outcomes = {}
 
 
@@ -37,10 +39,11 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_fixture_setup(fixturedef, request):
-    if not AS_EMULATOR and fixturedef.argname == "in_emulator":
-        fixturedef.cached_result = (False, fixturedef.cache_key(request), None)
-        return False
-    return None
+    if AS_EMULATOR or fixturedef.argname not in VALUES:
+        return None
+    value = VALUES[fixturedef.argname]
+    fixturedef.cached_result = (value, fixturedef.cache_key(request), None)
+    return value
 
 
 def pytest_collectreport(report):

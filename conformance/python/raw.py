@@ -3,6 +3,8 @@
 The merger is strict: what a server sends has to be what every client understands.
 """
 
+import base64
+
 import grpc
 from google.cloud import bigtable_admin_v2, bigtable_v2
 from google.longrunning import operations_pb2
@@ -58,7 +60,11 @@ class Api:
 
     @staticmethod
     def _call(kind, service, name, request, response):
-        return kind(f"/{service}/{name}", request_serializer=request.SerializeToString, response_deserializer=response.FromString)
+        call = kind(f"/{service}/{name}", request_serializer=request.SerializeToString, response_deserializer=response.FromString)
+        # Servers may refuse a reversed scan to a client that does not say that it knows them.
+        features = message("FeatureFlags")(reverse_scans=True, mutate_rows_rate_limit=True, last_scanned_row_responses=True)
+        metadata = [("bigtable-features", base64.urlsafe_b64encode(features.SerializeToString()).decode())]
+        return lambda asked, timeout=None: call(asked, timeout=timeout, metadata=metadata)
 
     def wait(self, seconds=30):
         """Waits until the server answers."""
