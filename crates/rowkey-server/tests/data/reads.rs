@@ -172,7 +172,11 @@ fn samples_are_the_ends_of_the_tablets_and_the_end_of_the_table() {
         check(Some("[d -"), &["m", ""]);
         check(Some("[d e)"), &["e"]);
         let request = SampleRowKeysRequest { table_name: TABLE.to_owned(), ..Default::default() };
-        assert_eq!(client.samples(request).unwrap().len(), 1);
+        assert_eq!(client.samples(request.clone()).unwrap().len(), 1, "no row, no sample but the end");
+        client.mutate("a", vec![set("f", "q", 0, "v")]).unwrap();
+        client.mutate("z", vec![set("f", "q", 0, "v")]).unwrap();
+        let samples = client.samples(request).unwrap();
+        assert_eq!(samples.iter().map(|sample| &sample.row_key[..]).collect::<Vec<_>>(), [&b"z"[..], b""]);
         let missing = SampleRowKeysRequest { table_name: table("missing"), ..Default::default() };
         refused(client.samples(missing), Code::NotFound, "missing");
     });

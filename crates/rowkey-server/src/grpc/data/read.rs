@@ -8,7 +8,7 @@ use rowkey_bigtable::{convert, status};
 use rowkey_proto::data::read_rows_request::RequestStatsView;
 use rowkey_proto::data::row_range::EndKey;
 use rowkey_proto::data::{ReadRowsRequest, SampleRowKeysRequest, SampleRowKeysResponse};
-use rowkey_store::{ReadRequest, RowRange};
+use rowkey_store::{Engine, EngineExt as _, KeySample, ReadRequest, RowRange, Selection};
 use std::sync::Arc;
 use tonic::Status;
 use tonic::metadata::MetadataMap;
@@ -71,8 +71,22 @@ impl DataService {
         let range = message.row_range.map(convert::row_range_from_proto).transpose();
         let range = range.map_err(|error| status(&error))?.unwrap_or_else(RowRange::all);
         let shared = Arc::clone(&self.shared);
-        let samples = blocking::run(move || shared.engine.sample_row_keys(&table)).await;
+        let samples = blocking::run(move || samples_of(&*shared.engine, &table)).await;
         let samples = samples.map_err(|error| status(&error))?;
         Ok(convert::key_samples_to_proto(samples, &range, last_key))
     }
+}
+
+/// The ends of the tablets. Clients leave the end of the table aside, so a table of one tablet would have no sample: there, the last row's key
+/// stands in front of it.
+fn samples_of(engine: &dyn Engine, table: &str) -> rowkey_store::Result<Vec<KeySample>> {
+    let mut samples = engine.sample_row_keys(table)?;
+    if let [end] = &samples[..] {
+        let selection = Selection { versions_max: Some(1), ..Selection::default() };
+        let last = ReadRequest { rows_max: Some(1), reversed: true, selection, ..ReadRequest::all() };
+        if let Some(row) = engine.read_rows(table, &last)?.next().transpose()? {
+            samples.insert(0, KeySample { key: row.key, offset_bytes: end.offset_bytes });
+        }
+    }
+    Ok(samples)
 }
