@@ -1,7 +1,7 @@
 //! What operations leave behind on their own threads: a few dozen bytes each, until somebody folds them into the record.
 //!
-//! A thread writes into one of several shards, so that threads seldom wait for each other. A shard that is full is folded by the thread
-//! that finds it so: memory is bounded, and nothing is lost however fast operations come.
+//! A thread writes into one of several shards, so that threads seldom wait for each other. What a full shard holds is handed out: memory is
+//! bounded, and nothing is lost however fast operations come.
 
 use rowkey_store::wrap::{OperationKind, Outcome, Record, Scope};
 use rowkey_store::{ErrorKind, RowRange};

@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
+/// Full batches that wait for the next tick, at most: 131,072 events and 26 MB.
+const WAITING_MAX: usize = 16;
 /// Events between two looks at memory.
 const CHECK_EVERY: usize = 16_384;
 
@@ -51,13 +53,24 @@ impl Load {
     /// Takes into the record all that operations have left behind.
     pub(super) fn fold(&self) {
         let _folding = lock(&self.folding);
-        self.fold_batches(&self.buffers.drain());
+        let mut batches = std::mem::take(&mut *lock(&self.full));
+        batches.extend(self.buffers.drain());
+        self.fold_batches(&batches);
     }
 
-    /// Takes one batch into the record.
-    pub(super) fn fold_batch(&self, batch: Batch) {
-        let _folding = lock(&self.folding);
-        self.fold_batches(&[batch]);
+    /// Takes a batch that a thread had no room for. Whoever ticks folds it; where that is too slow, the thread does, so that memory stays
+    /// bounded.
+    pub(super) fn put_aside(&self, batch: Batch) {
+        let waiting = {
+            let mut full = lock(&self.full);
+            full.push(batch);
+            full.len()
+        };
+        if waiting > WAITING_MAX {
+            self.fold();
+        } else {
+            self.wake.notify_one();
+        }
     }
 
     fn fold_batches(&self, batches: &[Batch]) {

@@ -36,7 +36,7 @@ pub(crate) use answer::{
 
 use crate::catalog::SYSTEM_TABLE;
 use crate::options::Options;
-use buffer::Buffers;
+use buffer::{Batch, Buffers};
 use fold::Statistics;
 use rowkey::Codec;
 use rowkey_hotspot::sim::Settings;
@@ -47,6 +47,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use table::{Costs, Table};
 use tick::Schedule;
+use tokio::sync::Notify;
 
 /// Bytes of memory that the record may take, about, whatever the number of tables. A fold may pass it by a few MiB for a moment.
 const MEMORY_BYTES_MAX: usize = 256 << 20;
@@ -61,6 +62,9 @@ pub(crate) struct Load {
     costs: Costs,
     memory_bytes_max: usize,
     buffers: Buffers,
+    /// Batches that are full, and what tells the ticking task about them.
+    full: Mutex<Vec<Batch>>,
+    wake: Notify,
     /// Held by whoever folds. Taken before any other of these; `tables` before one table, and that before the rest.
     folding: Mutex<()>,
     tables: RwLock<BTreeMap<String, Arc<Mutex<Table>>>>,
@@ -110,6 +114,8 @@ impl Load {
             settings,
             memory_bytes_max,
             buffers: Buffers::default(),
+            full: Mutex::default(),
+            wake: Notify::new(),
             folding: Mutex::default(),
             tables: RwLock::default(),
             statistics: Mutex::default(),
@@ -126,7 +132,7 @@ impl Load {
     /// Takes an operation that has ended. Quick: it runs on the thread of the operation.
     pub(crate) fn observe(&self, record: &Record) {
         if !record.operation.table.starts_with(SYSTEM_TABLE) {
-            self.buffers.record(record, |batch| self.fold_batch(batch));
+            self.buffers.record(record, |batch| self.put_aside(batch));
         }
     }
 

@@ -1,4 +1,4 @@
-//! What runs by the clock: folding four times a second, cuts every 5 seconds, placement every 10 seconds, history every minute.
+//! What runs by the clock: folding four times a second or more often, cuts every 5 seconds, placement every 10 seconds, history every minute.
 
 use super::hot::MINUTE_MS;
 use super::table::Table;
@@ -56,6 +56,7 @@ impl Load {
             loop {
                 tokio::select! {
                     _ = ticks.tick() => {}
+                    () = load.wake.notified() => {}
                     _ = stopping.wait_for(|stop| *stop) => return Ok(()),
                 }
                 let load = Arc::clone(&load);
