@@ -40,7 +40,7 @@ pub(super) async fn tables(
             ("type", "tables".into()),
             ("version", 1_u32.into()),
             ("now", now.into()),
-            ("engine", shared.engine.description().into()),
+            ("engine", engine_name(shared).into()),
             ("nodes", shared.options.nodes.into()),
             ("tables", Json::Array(tables?)),
         ]))
@@ -122,7 +122,7 @@ pub(super) async fn design(
             ("version", 1_u32.into()),
             ("name", table.as_str().into()),
             ("names", Json::list(names(shared, &table).into_iter().map(Json::from))),
-            ("engine", shared.engine.description().into()),
+            ("engine", engine_name(shared).into()),
             ("granularity", granularity.into()),
             ("deletion_protection", config.deletion_protection.into()),
             ("families", Json::list(config.families.iter().map(family_json))),
@@ -131,6 +131,12 @@ pub(super) async fn design(
         ]))
     });
     Ok(json(&answer.await?))
+}
+
+/// What people call the engine; that it is recorded goes without saying.
+fn engine_name(shared: &Shared) -> String {
+    let description = shared.engine.description();
+    description.strip_suffix(", recorded").map(str::to_owned).unwrap_or(description)
 }
 
 /// The resources that a table is, as clients name them.

@@ -330,6 +330,7 @@ const timeOf = (column) => state.sheet.time_start + column * state.sheet.time_st
 
 function drawTimes(context) {
   const { sheet, window } = state, { map } = box, y = map.y + map.height;
+  if (!sheet.columns) return;
   const from = timeOf(window.c0), to = timeOf(window.c1), wanted = Math.max(1, Math.floor(map.width / 130));
   const fits = (step) => (to - from) / step <= wanted;
   let step = sheet.axis === "time" ? STEPS.find(fits) : undefined;
@@ -481,7 +482,7 @@ function drawLabels() {
         style: { left: `${level * width}px`, top: `${top}px`, width: `${width - 2}px`, height: `${bottom - top - 1}px` }, action: () => enter(label, level),
       });
     }));
-  } else if (sheet.rows) {
+  } else if (sheet.rows && sheet.columns) {
     for (let y = 0; y + 12 < map.height; y += 24) {
       const key = sheet.keys[clamp(Math.floor(yRow(map.y + y)), 0, sheet.rows - 1)] || "(first key)";
       shown.push({ text: key, title: key, disabled: true, style: { left: "0px", top: `${map.y + y}px`, width: `${map.x - 8}px`, height: "" } });

@@ -49,7 +49,8 @@ hooks.ranged = showRange;
 
 function showPulse() {
   const following = range.span !== undefined;
-  $("pulse").textContent = following ? `live, ${clock(state.sheet?.now ?? Date.now())}` : "not following";
+  const now = Math.max(state.sheet?.now ?? 0, server.tablets?.now ?? 0);
+  $("pulse").textContent = following ? `live${now ? `, ${clock(now)}` : ""}` : "not following";
   $("pulse").classList.toggle("live", following);
   $("live").setAttribute("aria-pressed", String(following));
 }
@@ -174,13 +175,14 @@ const loadOf = (busy, state) => element("span", { class: "loaded" }, meter(busy)
 
 function showNodes() {
   const { nodes = [], capacity, seconds } = server.nodes ?? {};
+  const most = nodes.reduce((most, { busy }) => Math.max(most, busy), 0), full = most > 0.3 || !most ? 1 : most;
   const bars = nodes.map(({ node, busy, tablets }) => {
     const bar = element("span", { class: level(busy), title: `node ${node + 1}: ${share(busy)}, ${number.format(tablets)} tablets` });
-    bar.style.height = `${clamp(100 * busy, 1, 100)}%`;
+    bar.style.height = `${clamp((100 * busy) / full, 1, 100)}%`;
     return bar;
   });
-  const most = nodes.reduce((most, { busy }) => Math.max(most, busy), 0), mean = nodes.reduce((sum, { busy }) => sum + busy, 0) / Math.max(1, nodes.length);
-  const said = `${nodes.length} nodes now: the busiest ${share(most)} of what a node takes, ${share(mean)} on average`;
+  const mean = nodes.reduce((sum, { busy }) => sum + busy, 0) / Math.max(1, nodes.length);
+  const said = `${nodes.length} nodes now: the busiest ${share(most)} of what a node takes, ${share(mean)} on average${full < 1 ? "; bars relative to the busiest" : ""}`;
   $("now").replaceChildren(...(nodes.length ? [element("h2", {}, "Nodes now"), element("div", { class: "strip", role: "img", "aria-label": said }, ...bars), element("p", { class: "faint" }, said)] : []));
   if (server.view !== "nodes") return;
   const head = ["node", "load", "tablets", "reads/s", "writes/s", "in/s", "out/s"];
@@ -344,7 +346,11 @@ function open(view) {
   if (server.view === "design") showDesign();
   if (state.sheet) {
     describe();
-    if (server.view === "map") load();
+    if (server.view === "map") {
+      // It was laid out while it was hidden.
+      layout();
+      load();
+    }
   }
 }
 
@@ -380,6 +386,7 @@ async function refreshTablets() {
   const [tablets, nodes] = await Promise.all([api(path("tablets")), api("/api/nodes")]);
   if (table !== server.table) return;
   Object.assign(server, { tablets, nodes });
+  showPulse();
   showNodes();
   showTablets();
   if (state.sheet && isShown()) redraw();
