@@ -485,7 +485,7 @@ function drawLabels() {
   } else if (sheet.rows && sheet.columns) {
     for (let y = 0; y + 12 < map.height; y += 24) {
       const key = sheet.keys[clamp(Math.floor(yRow(map.y + y)), 0, sheet.rows - 1)] || "(first key)";
-      shown.push({ text: key, title: key, disabled: true, style: { left: "0px", top: `${map.y + y}px`, width: `${map.x - 8}px`, height: "" } });
+      if (shown.at(-1)?.text !== key) shown.push({ text: key, title: key, disabled: true, style: { left: "0px", top: `${map.y + y}px`, width: `${map.x - 8}px`, height: "" } });
     }
   }
   place($("labels"), shown);
@@ -502,11 +502,16 @@ function drawOver() {
   context.setTransform(box.ratio, 0, 0, box.ratio, 0, 0);
   context.clearRect(0, 0, box.width, box.height);
   context.strokeStyle = style("--mark");
+  context.save();
+  context.beginPath();
+  context.rect(box.map.x - 1, box.map.y - 1, box.map.width + 2, box.map.height + 2);
+  context.clip();
   if (drag?.rectangle) context.strokeRect(Math.min(drag.x, drag.toX), Math.min(drag.y, drag.toY), Math.abs(drag.toX - drag.x), Math.abs(drag.toY - drag.y));
   for (const cell of [...state.pins.map(found), state.cursor].filter(Boolean)) {
     const x = columnX(cell.column), y = rowY(cell.row), width = Math.max(4, columnX(cell.column + 1) - x), height = Math.max(4, rowY(cell.row + 1) - y);
-    if (inMap(x + width / 2, y + height / 2)) context.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);
+    context.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);
   }
+  context.restore();
 }
 
 // ---- words ----

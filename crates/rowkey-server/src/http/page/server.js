@@ -141,10 +141,11 @@ function showPrefixes() {
     const inside = (labels[level] ?? []).filter(({ from, to }) => from >= within.from && to <= within.to).map((label) => ({ ...label, share: shareOf(label) }));
     const shown = [...inside].sort((one, other) => other.share - one.share).slice(0, PREFIXES_MAX);
     const items = shown.map((label) => {
-      const name = [...above, label.text].join(""), open = server.unfolded.has(name), deeper = (labels[level + 1] ?? []).some(({ from, to }) => from >= label.from && to <= label.to);
+      const name = [...above, label.text].join(""), open = server.unfolded.has(name) !== (inside.length === 1), deeper = (labels[level + 1] ?? []).some(({ from, to }) => from >= label.from && to <= label.to);
       const toggle = element("button", { type: "button", class: "toggle", "data-prefix": `toggle ${name}`, "aria-expanded": String(open), "aria-label": `${open ? "Fold" : "Unfold"} ${label.text}`, ...(deeper ? {} : { disabled: "" }) }, deeper ? (open ? "\u25be" : "\u25b8") : "");
       toggle.addEventListener("click", () => {
-        if (open) server.unfolded.delete(name);
+        // One alone is unfolded from the beginning.
+        if (server.unfolded.has(name)) server.unfolded.delete(name);
         else server.unfolded.add(name);
         showPrefixes();
       });
