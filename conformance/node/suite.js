@@ -390,7 +390,7 @@ test('table.delete', async () => {
 });
 test('what is not served answers UNIMPLEMENTED', async () => {
   await refused(cluster.getBackups(), UNIMPLEMENTED);
-  await refused(instance.executeQuery('SELECT 1'), UNIMPLEMENTED);
+  await refused(instance.prepareStatement({query: 'SELECT 1'}), UNIMPLEMENTED);
 });
 test('instance.delete', async () => {
   await instance.delete();
