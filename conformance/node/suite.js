@@ -141,14 +141,14 @@ test('instance.createAppProfile and what an app profile can do', async () => {
 // --- tables ---
 const table = instance.table('words');
 test('instance.createTable with families and rules', async () => {
-  const [made] = await instance.createTable('words', {families: ['plain', {name: 'ruled', rule: {versions: 2, age: {seconds: 100000}, union: true}}]});
+  const [made] = await instance.createTable('words', {families: ['plain', {name: 'ruled', rule: {versions: 2, age: {seconds: 100000}}}]});
   assert.equal(made.id, 'words');
   const [families] = await made.getFamilies();
   assert.deepEqual(families.map(one => one.id).sort(), ['plain', 'ruled']);
 });
 test('instance.createTable of an existing one', () => refused(instance.createTable('words'), EXISTS));
 test('instance.createTable with splits, table.sampleRowKeys', async () => {
-  const [made] = await instance.createTable('split', {splits: ['10', '20'], families: ['f']});
+  const [made] = await instance.createTable('split', {splits: [Buffer.from('10'), Buffer.from('20')], families: ['f']});
   const [samples] = await made.sampleRowKeys();
   assert.deepEqual(samples.map(one => one.key.toString()), ['10', '20', '']);
   const streamed = await collect(made.sampleRowKeysStream());
