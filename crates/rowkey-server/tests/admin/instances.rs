@@ -412,3 +412,46 @@ fn hot_tablets_are_asked_for_in_a_window_of_the_last_days() {
         );
     });
 }
+
+#[test]
+fn a_hot_tablet_is_listed_for_its_cluster() {
+    use rowkey_proto::data::bigtable_client::BigtableClient;
+    use rowkey_proto::data::mutate_rows_request::Entry;
+    use rowkey_proto::data::mutation::{Mutation as Kind, SetCell};
+    use rowkey_proto::data::{MutateRowsRequest, Mutation};
+    on_memory(Options::default(), |client| {
+        create_one(client);
+        client.create(CREATED, "t", table(&["f"]), &["m"]).unwrap();
+        let cell =
+            SetCell { family_name: "f".to_owned(), value: vec![b'v'; 100].into(), ..SetCell::default() };
+        let mutation = Mutation { mutation: Some(Kind::SetCell(cell)), ..Mutation::default() };
+        let entry = |number: u32| Entry {
+            row_key: format!("n{number:06}").into(),
+            mutations: vec![mutation.clone()],
+            ..Entry::default()
+        };
+        let mut data = BigtableClient::new(client.channel.clone());
+        for batch in 0..8 {
+            let request = MutateRowsRequest {
+                table_name: format!("{CREATED}/tables/t"),
+                entries: (0..10_000).map(|number| entry(batch * 10_000 + number)).collect(),
+                ..MutateRowsRequest::default()
+            };
+            client.runtime.block_on(async {
+                let mut answers = data.mutate_rows(request).await.unwrap().into_inner();
+                while answers.message().await.unwrap().is_some() {}
+            });
+        }
+        let request = admin::ListHotTabletsRequest {
+            parent: format!("{CREATED}/clusters/cluster-1"),
+            ..admin::ListHotTabletsRequest::default()
+        };
+        let hot = client.call(client.instances.clone().list_hot_tablets(request)).unwrap().hot_tablets;
+        let tablet = hot.first().unwrap();
+        assert_eq!(tablet.table_name, format!("{CREATED}/tables/t"));
+        assert!(*tablet.start_key >= *"m", "what was written lies behind the split point: {tablet:?}");
+        assert!(tablet.node_cpu_usage_percent >= 1.0, "{tablet:?}");
+        let percents: Vec<f32> = hot.iter().map(|tablet| tablet.node_cpu_usage_percent).collect();
+        assert!(percents.is_sorted_by(|a, b| a >= b), "{percents:?}");
+    });
+}

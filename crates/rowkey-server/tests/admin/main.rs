@@ -32,6 +32,7 @@ struct Client {
     runtime: Runtime,
     server: Server,
     engine: Arc<dyn Engine>,
+    channel: Channel,
     tables: BigtableTableAdminClient<Channel>,
     instances: BigtableInstanceAdminClient<Channel>,
     operations: OperationsClient<Channel>,
@@ -75,7 +76,8 @@ impl Client {
             engine,
             tables: BigtableTableAdminClient::new(channel.clone()),
             instances: BigtableInstanceAdminClient::new(channel.clone()),
-            operations: OperationsClient::new(channel),
+            operations: OperationsClient::new(channel.clone()),
+            channel,
         }
     }
 
