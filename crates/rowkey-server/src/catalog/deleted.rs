@@ -1,4 +1,6 @@
 //! Tables that were deleted: set aside for 7 days under a name of the server's own, so that they can be undeleted.
+//!
+//! Those whose time is over are dropped when the catalog is opened, and whenever a table is deleted or undeleted.
 
 use super::name::TableName;
 use super::rows::{Columns, Rows, SYSTEM_TABLE};
