@@ -28,11 +28,7 @@ mod tablets;
 mod tests;
 mod tick;
 
-#[expect(unused_imports, reason = "the page and the services use them next")]
-pub(crate) use answer::{
-    HotKey, HotKeys, HotTablet, LATENCY_BOUNDS_US, Latencies, Metrics, NodeLoad, SheetQuery, Sums, TableLoad,
-    TabletLoad, TabletState,
-};
+pub(crate) use answer::*;
 
 use crate::catalog::SYSTEM_TABLE;
 use crate::options::Options;
