@@ -33,7 +33,15 @@ pub(super) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
         Ok(()) => next.run(request).await,
         Err(failure) => axum::response::IntoResponse::into_response(failure),
     };
-    if let Some(failure) = response.extensions_mut().remove::<Failure>() {
+    // What axum refuses by itself, such as a path that is no UTF-8, is told in the same form.
+    let status = response.status();
+    let bare = status.is_client_error() || status.is_server_error();
+    let failure = response.extensions_mut().remove::<Failure>().or_else(|| {
+        bare.then(|| {
+            Failure::new(status, "invalid", "the request cannot be read: is its path UTF-8, percent-encoded?")
+        })
+    });
+    if let Some(failure) = failure {
         response = failure.answer(&id);
         tracing::info!(
             request_id = id,

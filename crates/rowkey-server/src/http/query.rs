@@ -92,6 +92,10 @@ impl Values {
 ///
 /// What is wrong with it, for people.
 pub(super) fn key(text: &str) -> Result<Vec<u8>, String> {
+    // Percent-encoded bytes that are no UTF-8 have become this character.
+    if text.contains(char::REPLACEMENT_CHARACTER) {
+        return Err("this is no UTF-8: write other bytes as `\\xNN`".to_owned());
+    }
     let key = escape::unescape(text).map_err(|error| error.to_string())?;
     if key.len() > ROW_KEY_BYTES_MAX {
         return Err(format!("the key has {} bytes; the limit is {ROW_KEY_BYTES_MAX}", key.len()));

@@ -152,6 +152,7 @@ fn what_is_wrong_is_told_by_its_name() {
     site.refused("/api/tables/_rowkey", 404, "no table");
     site.refused("/api/tables/_rowkey/tablets", 404, "no table");
     site.refused("/api/other", 404, "nothing at this path");
+    site.refused("/api/tables/%FF", 400, "UTF-8");
     let heatmap =
         |query: &str, part: &str| site.refused(&format!("/api/tables/events/heatmap?{query}"), 400, part);
     heatmap("rows=0", "`rows` must be an integer from 1 to 1000");
@@ -163,6 +164,7 @@ fn what_is_wrong_is_told_by_its_name() {
     heatmap("from=5&last=5", "`last`");
     heatmap("last=0", "`last`");
     heatmap("start=%5Cq", "`start`");
+    heatmap("start=%FF", "UTF-8");
     heatmap("start=b&end=a", "behind");
     heatmap(&format!("start={}", "a".repeat(5_000)), "4096");
     heatmap("metric=nothing", "`metric`");

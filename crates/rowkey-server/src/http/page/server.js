@@ -21,7 +21,7 @@ const bytesText = (bytes) => {
   return `${number.format(Number((bytes / size).toPrecision(3)))} ${unit}`;
 };
 const rate = (value) => (value === 0 ? "0" : value >= 10 ? number.format(Math.round(value)) : value.toPrecision(2));
-const share = (part) => `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`;
+const share = (part) => part === 0 ? "0 %" : `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`;
 const level = (part) => (part > 1 ? "over" : part > 0.7 ? "high" : "");
 const clock = (time) => `${new Date(time).toISOString().slice(11, 19)} UTC`;
 
