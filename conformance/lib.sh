@@ -131,13 +131,13 @@ server_stop() {
 # A Python with the stock client and pytest, as $python; made once and kept in the cache.
 python_venv() {
     have python3 || skip "python3 is not installed"
-    local venv="$cache/python-2.50.2"
+    local venv="$cache/python-2.50.2-reruns"
     python="$venv/bin/python"
     export PYTHONDONTWRITEBYTECODE=1
     [ -e "$venv/complete" ] && return
     rm -rf "$venv"
     quiet python3 -m venv "$venv" || skip "python3 cannot make a virtual environment"
     quiet "$python" -m pip install --disable-pip-version-check google-cloud-bigtable==2.50.2 'pytest<9' pytest-asyncio==0.21.2 mock \
-        google-cloud-testutils pyyaml black libcst || skip "the Python packages of the stock client cannot be had"
+        google-cloud-testutils pyyaml black libcst 'pytest-rerunfailures<16' || skip "the Python packages of the stock client cannot be had"
     touch "$venv/complete"
 }

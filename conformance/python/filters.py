@@ -32,7 +32,8 @@ class Filters:
         chance = self.random
         if spoil:
             self.episode.bad("regex", INVALID)
-            return chance.choice([b"", b"(", b"[b-a]", b"*", b"a{2,1}", b"\\8"])
+            # An empty pattern is one for qualifiers and values, which may be empty, and none for keys.
+            return chance.choice([b"(", b"[b-a]", b"*", b"a{2,1}", b"\\8"] + ([b""] if words is KEYS else []))
         word = chance.choice(words)
         literal = b"".join(bytes([byte]) if chr(byte).isalnum() and byte < 128 else b"\\x%02x" % byte for byte in word)
         return chance.choice([

@@ -18,6 +18,8 @@ EXPECTED = judge.read_expected(os.environ["ROWKEY_EXPECTED"])
 AS_EMULATOR = os.environ.get("ROWKEY_AS_EMULATOR") == "1"
 # Fixtures whose values are ours. The suffix of resources is else made of a time and a process, and then cluster ids exceed their 30 characters.
 VALUES = {"in_emulator": False, "unique_suffix": f"-{os.getpid() % 10_000:04}"}
+# These wait for the client's own timers, so a busy machine may fail them; they get two more tries.
+TIMED = ("timer_flush", "completed_callback")
 outcomes = {}
 
 
@@ -32,6 +34,8 @@ def pytest_collection_modifyitems(items):
         for node in item.listchain():
             node.own_markers[:] = [mark for mark in node.own_markers if mark.name != "skipif"]
     for item in items:
+        if any(word in item.nodeid for word in TIMED):
+            item.add_marker(pytest.mark.flaky(reruns=2))
         entry = judge.entry_for(EXPECTED, short(item.nodeid))
         if entry and entry[0] == "skip":
             item.add_marker(pytest.mark.skip(reason=entry[2]))
@@ -58,8 +62,8 @@ def pytest_runtest_logreport(report):
         outcomes[test] = ("failed", f"{report.when}: {detail(report)}")
     elif report.outcome == "skipped":
         outcomes[test] = ("skipped", detail(report))
-    elif report.when == "call":
-        outcomes.setdefault(test, ("passed", ""))
+    elif report.when == "call" and report.outcome == "passed":
+        outcomes[test] = ("passed", "")
 
 
 def detail(report):
