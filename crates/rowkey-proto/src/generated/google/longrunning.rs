@@ -11,7 +11,6 @@ pub struct Operation {
     #[prost(oneof = "operation::Result", tags = "4, 5")]
     pub result: ::core::option::Option<operation::Result>,
 }
-/// Nested message and enum types in `Operation`.
 pub mod operation {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Result {
@@ -72,7 +71,6 @@ pub struct OperationInfo {
     #[prost(string, tag = "2")]
     pub metadata_type: ::prost::alloc::string::String,
 }
-/// Generated client implementations.
 pub mod operations_client {
     #![allow(
         unused_variables,
@@ -83,15 +81,6 @@ pub mod operations_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// Manages long-running operations with an API service.
-    ///
-    /// When an API method normally takes long time to complete, it can be designed
-    /// to return [Operation][google.longrunning.Operation] to the client, and the
-    /// client can use this interface to receive the real response asynchronously by
-    /// polling the operation resource, or pass the operation resource to another API
-    /// (such as Pub/Sub API) to receive the response.  Any API service that returns
-    /// long-running operations should implement the `Operations` interface so
-    /// developers can have a consistent client experience.
     #[derive(Debug, Clone)]
     pub struct OperationsClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -130,39 +119,26 @@ pub mod operations_client {
         {
             OperationsClient::new(InterceptedService::new(inner, interceptor))
         }
-        /// Compress requests with the given encoding.
-        ///
-        /// This requires the server to support it otherwise it might respond with an
-        /// error.
         #[must_use]
         pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.inner = self.inner.send_compressed(encoding);
             self
         }
-        /// Enable decompressing responses.
         #[must_use]
         pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.inner = self.inner.accept_compressed(encoding);
             self
         }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
         #[must_use]
         pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
             self.inner = self.inner.max_decoding_message_size(limit);
             self
         }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
         #[must_use]
         pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Lists operations that match the specified filter in the request. If the
-        /// server doesn't support this method, it returns `UNIMPLEMENTED`.
         pub async fn list_operations(
             &mut self,
             request: impl tonic::IntoRequest<super::ListOperationsRequest>,
@@ -189,9 +165,6 @@ pub mod operations_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Gets the latest state of a long-running operation.  Clients can use this
-        /// method to poll the operation result at intervals as recommended by the API
-        /// service.
         pub async fn get_operation(
             &mut self,
             request: impl tonic::IntoRequest<super::GetOperationRequest>,
@@ -215,10 +188,6 @@ pub mod operations_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Deletes a long-running operation. This method indicates that the client is
-        /// no longer interested in the operation result. It does not cancel the
-        /// operation. If the server doesn't support this method, it returns
-        /// `google.rpc.Code.UNIMPLEMENTED`.
         pub async fn delete_operation(
             &mut self,
             request: impl tonic::IntoRequest<super::DeleteOperationRequest>,
@@ -242,17 +211,6 @@ pub mod operations_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Starts asynchronous cancellation on a long-running operation.  The server
-        /// makes a best effort to cancel the operation, but success is not
-        /// guaranteed.  If the server doesn't support this method, it returns
-        /// `google.rpc.Code.UNIMPLEMENTED`.  Clients can use
-        /// [Operations.GetOperation][google.longrunning.Operations.GetOperation] or
-        /// other methods to check whether the cancellation succeeded or whether the
-        /// operation completed despite cancellation. On successful cancellation,
-        /// the operation is not deleted; instead, it becomes an operation with
-        /// an [Operation.error][google.longrunning.Operation.error] value with a
-        /// [google.rpc.Status.code][google.rpc.Status.code] of `1`, corresponding to
-        /// `Code.CANCELLED`.
         pub async fn cancel_operation(
             &mut self,
             request: impl tonic::IntoRequest<super::CancelOperationRequest>,
@@ -276,15 +234,6 @@ pub mod operations_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Waits until the specified long-running operation is done or reaches at most
-        /// a specified timeout, returning the latest state.  If the operation is
-        /// already done, the latest state is immediately returned.  If the timeout
-        /// specified is greater than the default HTTP/RPC timeout, the HTTP/RPC
-        /// timeout is used.  If the server does not support this method, it returns
-        /// `google.rpc.Code.UNIMPLEMENTED`.
-        /// Note that this method is on a best-effort basis.  It may return the latest
-        /// state before the specified timeout (including immediately), meaning even an
-        /// immediate response is no guarantee that the operation is done.
         pub async fn wait_operation(
             &mut self,
             request: impl tonic::IntoRequest<super::WaitOperationRequest>,
@@ -310,7 +259,6 @@ pub mod operations_client {
         }
     }
 }
-/// Generated server implementations.
 pub mod operations_server {
     #![allow(
         unused_variables,
@@ -320,11 +268,8 @@ pub mod operations_server {
         clippy::let_unit_value,
     )]
     use tonic::codegen::*;
-    /// Generated trait containing gRPC methods that should be implemented for use with OperationsServer.
     #[async_trait]
     pub trait Operations: std::marker::Send + std::marker::Sync + 'static {
-        /// Lists operations that match the specified filter in the request. If the
-        /// server doesn't support this method, it returns `UNIMPLEMENTED`.
         async fn list_operations(
             &self,
             request: tonic::Request<super::ListOperationsRequest>,
@@ -334,51 +279,24 @@ pub mod operations_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Gets the latest state of a long-running operation.  Clients can use this
-        /// method to poll the operation result at intervals as recommended by the API
-        /// service.
         async fn get_operation(
             &self,
             request: tonic::Request<super::GetOperationRequest>,
         ) -> std::result::Result<tonic::Response<super::Operation>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Deletes a long-running operation. This method indicates that the client is
-        /// no longer interested in the operation result. It does not cancel the
-        /// operation. If the server doesn't support this method, it returns
-        /// `google.rpc.Code.UNIMPLEMENTED`.
         async fn delete_operation(
             &self,
             request: tonic::Request<super::DeleteOperationRequest>,
         ) -> std::result::Result<tonic::Response<()>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Starts asynchronous cancellation on a long-running operation.  The server
-        /// makes a best effort to cancel the operation, but success is not
-        /// guaranteed.  If the server doesn't support this method, it returns
-        /// `google.rpc.Code.UNIMPLEMENTED`.  Clients can use
-        /// [Operations.GetOperation][google.longrunning.Operations.GetOperation] or
-        /// other methods to check whether the cancellation succeeded or whether the
-        /// operation completed despite cancellation. On successful cancellation,
-        /// the operation is not deleted; instead, it becomes an operation with
-        /// an [Operation.error][google.longrunning.Operation.error] value with a
-        /// [google.rpc.Status.code][google.rpc.Status.code] of `1`, corresponding to
-        /// `Code.CANCELLED`.
         async fn cancel_operation(
             &self,
             request: tonic::Request<super::CancelOperationRequest>,
         ) -> std::result::Result<tonic::Response<()>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Waits until the specified long-running operation is done or reaches at most
-        /// a specified timeout, returning the latest state.  If the operation is
-        /// already done, the latest state is immediately returned.  If the timeout
-        /// specified is greater than the default HTTP/RPC timeout, the HTTP/RPC
-        /// timeout is used.  If the server does not support this method, it returns
-        /// `google.rpc.Code.UNIMPLEMENTED`.
-        /// Note that this method is on a best-effort basis.  It may return the latest
-        /// state before the specified timeout (including immediately), meaning even an
-        /// immediate response is no guarantee that the operation is done.
         async fn wait_operation(
             &self,
             request: tonic::Request<super::WaitOperationRequest>,
@@ -386,15 +304,6 @@ pub mod operations_server {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
     }
-    /// Manages long-running operations with an API service.
-    ///
-    /// When an API method normally takes long time to complete, it can be designed
-    /// to return [Operation][google.longrunning.Operation] to the client, and the
-    /// client can use this interface to receive the real response asynchronously by
-    /// polling the operation resource, or pass the operation resource to another API
-    /// (such as Pub/Sub API) to receive the response.  Any API service that returns
-    /// long-running operations should implement the `Operations` interface so
-    /// developers can have a consistent client experience.
     #[derive(Debug)]
     pub struct OperationsServer<T> {
         inner: Arc<T>,
@@ -425,29 +334,21 @@ pub mod operations_server {
         {
             InterceptedService::new(Self::new(inner), interceptor)
         }
-        /// Enable decompressing requests with the given encoding.
         #[must_use]
         pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.accept_compression_encodings.enable(encoding);
             self
         }
-        /// Compress responses with the given encoding, if the client supports it.
         #[must_use]
         pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.send_compression_encodings.enable(encoding);
             self
         }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
         #[must_use]
         pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
             self.max_decoding_message_size = Some(limit);
             self
         }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
         #[must_use]
         pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
             self.max_encoding_message_size = Some(limit);
@@ -730,7 +631,6 @@ pub mod operations_server {
             }
         }
     }
-    /// Generated gRPC service name
     pub const SERVICE_NAME: &str = "google.longrunning.Operations";
     impl<T> tonic::server::NamedService for OperationsServer<T> {
         const NAME: &'static str = SERVICE_NAME;

@@ -29,7 +29,6 @@ pub struct QuotaFailure {
     #[prost(message, repeated, tag = "1")]
     pub violations: ::prost::alloc::vec::Vec<quota_failure::Violation>,
 }
-/// Nested message and enum types in `QuotaFailure`.
 pub mod quota_failure {
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Violation {
@@ -59,7 +58,6 @@ pub struct PreconditionFailure {
     #[prost(message, repeated, tag = "1")]
     pub violations: ::prost::alloc::vec::Vec<precondition_failure::Violation>,
 }
-/// Nested message and enum types in `PreconditionFailure`.
 pub mod precondition_failure {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct Violation {
@@ -76,7 +74,6 @@ pub struct BadRequest {
     #[prost(message, repeated, tag = "1")]
     pub field_violations: ::prost::alloc::vec::Vec<bad_request::FieldViolation>,
 }
-/// Nested message and enum types in `BadRequest`.
 pub mod bad_request {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct FieldViolation {
@@ -113,7 +110,6 @@ pub struct Help {
     #[prost(message, repeated, tag = "1")]
     pub links: ::prost::alloc::vec::Vec<help::Link>,
 }
-/// Nested message and enum types in `Help`.
 pub mod help {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct Link {

@@ -8,21 +8,18 @@ pub struct Type {
     )]
     pub kind: ::core::option::Option<r#type::Kind>,
 }
-/// Nested message and enum types in `Type`.
 pub mod r#type {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct Bytes {
         #[prost(message, optional, tag = "1")]
         pub encoding: ::core::option::Option<bytes::Encoding>,
     }
-    /// Nested message and enum types in `Bytes`.
     pub mod bytes {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
         pub struct Encoding {
             #[prost(oneof = "encoding::Encoding", tags = "1")]
             pub encoding: ::core::option::Option<encoding::Encoding>,
         }
-        /// Nested message and enum types in `Encoding`.
         pub mod encoding {
             #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
             pub struct Raw {
@@ -41,14 +38,12 @@ pub mod r#type {
         #[prost(message, optional, tag = "1")]
         pub encoding: ::core::option::Option<string::Encoding>,
     }
-    /// Nested message and enum types in `String`.
     pub mod string {
         #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
         pub struct Encoding {
             #[prost(oneof = "encoding::Encoding", tags = "1, 2")]
             pub encoding: ::core::option::Option<encoding::Encoding>,
         }
-        /// Nested message and enum types in `Encoding`.
         pub mod encoding {
             #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
             pub struct Utf8Raw {}
@@ -72,14 +67,12 @@ pub mod r#type {
         #[prost(message, optional, tag = "1")]
         pub encoding: ::core::option::Option<int64::Encoding>,
     }
-    /// Nested message and enum types in `Int64`.
     pub mod int64 {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
         pub struct Encoding {
             #[prost(oneof = "encoding::Encoding", tags = "1, 2")]
             pub encoding: ::core::option::Option<encoding::Encoding>,
         }
-        /// Nested message and enum types in `Encoding`.
         pub mod encoding {
             #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
             pub struct BigEndianBytes {
@@ -109,14 +102,12 @@ pub mod r#type {
         #[prost(message, optional, tag = "1")]
         pub encoding: ::core::option::Option<timestamp::Encoding>,
     }
-    /// Nested message and enum types in `Timestamp`.
     pub mod timestamp {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
         pub struct Encoding {
             #[prost(oneof = "encoding::Encoding", tags = "1")]
             pub encoding: ::core::option::Option<encoding::Encoding>,
         }
-        /// Nested message and enum types in `Encoding`.
         pub mod encoding {
             #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
             pub enum Encoding {
@@ -134,7 +125,6 @@ pub mod r#type {
         #[prost(message, optional, tag = "2")]
         pub encoding: ::core::option::Option<r#struct::Encoding>,
     }
-    /// Nested message and enum types in `Struct`.
     pub mod r#struct {
         #[derive(Clone, PartialEq, ::prost::Message)]
         pub struct Field {
@@ -148,7 +138,6 @@ pub mod r#type {
             #[prost(oneof = "encoding::Encoding", tags = "1, 2, 3")]
             pub encoding: ::core::option::Option<encoding::Encoding>,
         }
-        /// Nested message and enum types in `Encoding`.
         pub mod encoding {
             #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
             pub struct Singleton {}
@@ -207,7 +196,6 @@ pub mod r#type {
         #[prost(oneof = "aggregate::Aggregator", tags = "4, 5, 6, 7")]
         pub aggregator: ::core::option::Option<aggregate::Aggregator>,
     }
-    /// Nested message and enum types in `Aggregate`.
     pub mod aggregate {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
         pub struct Sum {}
@@ -298,7 +286,6 @@ pub struct Value {
     #[prost(oneof = "value::Kind", tags = "8, 9, 2, 3, 6, 10, 11, 12, 13, 4")]
     pub kind: ::core::option::Option<value::Kind>,
 }
-/// Nested message and enum types in `Value`.
 pub mod value {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Kind {
@@ -336,7 +323,6 @@ pub struct RowRange {
     #[prost(oneof = "row_range::EndKey", tags = "3, 4")]
     pub end_key: ::core::option::Option<row_range::EndKey>,
 }
-/// Nested message and enum types in `RowRange`.
 pub mod row_range {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum StartKey {
@@ -369,7 +355,6 @@ pub struct ColumnRange {
     #[prost(oneof = "column_range::EndQualifier", tags = "4, 5")]
     pub end_qualifier: ::core::option::Option<column_range::EndQualifier>,
 }
-/// Nested message and enum types in `ColumnRange`.
 pub mod column_range {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum StartQualifier {
@@ -400,7 +385,6 @@ pub struct ValueRange {
     #[prost(oneof = "value_range::EndValue", tags = "3, 4")]
     pub end_value: ::core::option::Option<value_range::EndValue>,
 }
-/// Nested message and enum types in `ValueRange`.
 pub mod value_range {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum StartValue {
@@ -430,7 +414,6 @@ pub struct RowFilter {
     )]
     pub filter: ::core::option::Option<row_filter::Filter>,
 }
-/// Nested message and enum types in `RowFilter`.
 pub mod row_filter {
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Chain {
@@ -508,7 +491,6 @@ pub struct Mutation {
     #[prost(oneof = "mutation::Mutation", tags = "1, 5, 6, 2, 3, 4")]
     pub mutation: ::core::option::Option<mutation::Mutation>,
 }
-/// Nested message and enum types in `Mutation`.
 pub mod mutation {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct SetCell {
@@ -577,10 +559,6 @@ pub mod mutation {
         ClientAutoGenerated = 2,
     }
     impl TimestampOrigin {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "TIMESTAMP_ORIGIN_UNSPECIFIED",
@@ -588,7 +566,6 @@ pub mod mutation {
                 Self::ClientAutoGenerated => "CLIENT_AUTO_GENERATED",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "TIMESTAMP_ORIGIN_UNSPECIFIED" => Some(Self::Unspecified),
@@ -623,7 +600,6 @@ pub struct ReadModifyWriteRule {
     #[prost(oneof = "read_modify_write_rule::Rule", tags = "3, 4")]
     pub rule: ::core::option::Option<read_modify_write_rule::Rule>,
 }
-/// Nested message and enum types in `ReadModifyWriteRule`.
 pub mod read_modify_write_rule {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Rule {
@@ -669,7 +645,6 @@ pub struct ResultSetMetadata {
     #[prost(oneof = "result_set_metadata::Schema", tags = "1")]
     pub schema: ::core::option::Option<result_set_metadata::Schema>,
 }
-/// Nested message and enum types in `ResultSetMetadata`.
 pub mod result_set_metadata {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Schema {
@@ -700,7 +675,6 @@ pub struct PartialResultSet {
     #[prost(oneof = "partial_result_set::PartialRows", tags = "3")]
     pub partial_rows: ::core::option::Option<partial_result_set::PartialRows>,
 }
-/// Nested message and enum types in `PartialResultSet`.
 pub mod partial_result_set {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum PartialRows {
@@ -743,7 +717,6 @@ pub struct RequestStats {
     #[prost(oneof = "request_stats::StatsView", tags = "1")]
     pub stats_view: ::core::option::Option<request_stats::StatsView>,
 }
-/// Nested message and enum types in `RequestStats`.
 pub mod request_stats {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum StatsView {
@@ -794,7 +767,6 @@ pub struct LoadBalancingOptions {
         load_balancing_options::LoadBalancingStrategy,
     >,
 }
-/// Nested message and enum types in `LoadBalancingOptions`.
 pub mod load_balancing_options {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct LeastInFlight {
@@ -834,7 +806,6 @@ pub struct SessionClientConfiguration {
         session_client_configuration::SessionPoolConfiguration,
     >,
 }
-/// Nested message and enum types in `SessionClientConfiguration`.
 pub mod session_client_configuration {
     #[derive(Clone, Copy, PartialEq, ::prost::Message)]
     pub struct ChannelPoolConfiguration {
@@ -847,7 +818,6 @@ pub mod session_client_configuration {
         #[prost(oneof = "channel_pool_configuration::Mode", tags = "4, 5, 6")]
         pub mode: ::core::option::Option<channel_pool_configuration::Mode>,
     }
-    /// Nested message and enum types in `ChannelPoolConfiguration`.
     pub mod channel_pool_configuration {
         #[derive(Clone, Copy, PartialEq, ::prost::Message)]
         pub struct DirectAccessWithFallback {
@@ -897,7 +867,6 @@ pub struct TelemetryConfiguration {
     #[prost(enumeration = "telemetry_configuration::Level", tag = "1")]
     pub debug_tag_level: i32,
 }
-/// Nested message and enum types in `TelemetryConfiguration`.
 pub mod telemetry_configuration {
     #[derive(
         Clone,
@@ -919,10 +888,6 @@ pub mod telemetry_configuration {
         Error = 4,
     }
     impl Level {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "LEVEL_UNSPECIFIED",
@@ -932,7 +897,6 @@ pub mod telemetry_configuration {
                 Self::Error => "ERROR",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "LEVEL_UNSPECIFIED" => Some(Self::Unspecified),
@@ -954,7 +918,6 @@ pub struct ClientConfiguration {
     #[prost(oneof = "client_configuration::Polling", tags = "3, 4, 5")]
     pub polling: ::core::option::Option<client_configuration::Polling>,
 }
-/// Nested message and enum types in `ClientConfiguration`.
 pub mod client_configuration {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct PollingConfiguration {
@@ -981,7 +944,6 @@ pub struct SessionRequest {
     #[prost(oneof = "session_request::Payload", tags = "1, 2, 3")]
     pub payload: ::core::option::Option<session_request::Payload>,
 }
-/// Nested message and enum types in `SessionRequest`.
 pub mod session_request {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Payload {
@@ -998,7 +960,6 @@ pub struct SessionResponse {
     #[prost(oneof = "session_response::Payload", tags = "1, 2, 3, 4, 5, 6, 7")]
     pub payload: ::core::option::Option<session_response::Payload>,
 }
-/// Nested message and enum types in `SessionResponse`.
 pub mod session_response {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Payload {
@@ -1054,7 +1015,6 @@ pub struct CloseSessionRequest {
     #[prost(string, tag = "2")]
     pub description: ::prost::alloc::string::String,
 }
-/// Nested message and enum types in `CloseSessionRequest`.
 pub mod close_session_request {
     #[derive(
         Clone,
@@ -1077,10 +1037,6 @@ pub mod close_session_request {
         MissedHeartbeat = 5,
     }
     impl CloseSessionReason {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unset => "CLOSE_SESSION_REASON_UNSET",
@@ -1091,7 +1047,6 @@ pub mod close_session_request {
                 Self::MissedHeartbeat => "CLOSE_SESSION_REASON_MISSED_HEARTBEAT",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "CLOSE_SESSION_REASON_UNSET" => Some(Self::Unset),
@@ -1114,7 +1069,6 @@ pub struct OpenTableRequest {
     #[prost(enumeration = "open_table_request::Permission", tag = "3")]
     pub permission: i32,
 }
-/// Nested message and enum types in `OpenTableRequest`.
 pub mod open_table_request {
     #[derive(
         Clone,
@@ -1135,10 +1089,6 @@ pub mod open_table_request {
         ReadWrite = 3,
     }
     impl Permission {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unset => "PERMISSION_UNSET",
@@ -1147,7 +1097,6 @@ pub mod open_table_request {
                 Self::ReadWrite => "PERMISSION_READ_WRITE",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "PERMISSION_UNSET" => Some(Self::Unset),
@@ -1170,7 +1119,6 @@ pub struct OpenAuthorizedViewRequest {
     #[prost(enumeration = "open_authorized_view_request::Permission", tag = "3")]
     pub permission: i32,
 }
-/// Nested message and enum types in `OpenAuthorizedViewRequest`.
 pub mod open_authorized_view_request {
     #[derive(
         Clone,
@@ -1191,10 +1139,6 @@ pub mod open_authorized_view_request {
         ReadWrite = 3,
     }
     impl Permission {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unset => "PERMISSION_UNSET",
@@ -1203,7 +1147,6 @@ pub mod open_authorized_view_request {
                 Self::ReadWrite => "PERMISSION_READ_WRITE",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "PERMISSION_UNSET" => Some(Self::Unset),
@@ -1226,7 +1169,6 @@ pub struct OpenMaterializedViewRequest {
     #[prost(enumeration = "open_materialized_view_request::Permission", tag = "3")]
     pub permission: i32,
 }
-/// Nested message and enum types in `OpenMaterializedViewRequest`.
 pub mod open_materialized_view_request {
     #[derive(
         Clone,
@@ -1245,17 +1187,12 @@ pub mod open_materialized_view_request {
         Read = 1,
     }
     impl Permission {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unset => "PERMISSION_UNSET",
                 Self::Read => "PERMISSION_READ",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "PERMISSION_UNSET" => Some(Self::Unset),
@@ -1278,7 +1215,6 @@ pub struct VirtualRpcRequest {
     #[prost(bytes = "bytes", tag = "4")]
     pub payload: ::prost::bytes::Bytes,
 }
-/// Nested message and enum types in `VirtualRpcRequest`.
 pub mod virtual_rpc_request {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct Metadata {
@@ -1329,7 +1265,6 @@ pub struct TableRequest {
     #[prost(oneof = "table_request::Payload", tags = "1, 2")]
     pub payload: ::core::option::Option<table_request::Payload>,
 }
-/// Nested message and enum types in `TableRequest`.
 pub mod table_request {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Payload {
@@ -1344,7 +1279,6 @@ pub struct TableResponse {
     #[prost(oneof = "table_response::Payload", tags = "1, 2")]
     pub payload: ::core::option::Option<table_response::Payload>,
 }
-/// Nested message and enum types in `TableResponse`.
 pub mod table_response {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Payload {
@@ -1359,7 +1293,6 @@ pub struct AuthorizedViewRequest {
     #[prost(oneof = "authorized_view_request::Payload", tags = "1, 2")]
     pub payload: ::core::option::Option<authorized_view_request::Payload>,
 }
-/// Nested message and enum types in `AuthorizedViewRequest`.
 pub mod authorized_view_request {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Payload {
@@ -1374,7 +1307,6 @@ pub struct AuthorizedViewResponse {
     #[prost(oneof = "authorized_view_response::Payload", tags = "1, 2")]
     pub payload: ::core::option::Option<authorized_view_response::Payload>,
 }
-/// Nested message and enum types in `AuthorizedViewResponse`.
 pub mod authorized_view_response {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Payload {
@@ -1389,7 +1321,6 @@ pub struct MaterializedViewRequest {
     #[prost(oneof = "materialized_view_request::Payload", tags = "1")]
     pub payload: ::core::option::Option<materialized_view_request::Payload>,
 }
-/// Nested message and enum types in `MaterializedViewRequest`.
 pub mod materialized_view_request {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Payload {
@@ -1402,7 +1333,6 @@ pub struct MaterializedViewResponse {
     #[prost(oneof = "materialized_view_response::Payload", tags = "1")]
     pub payload: ::core::option::Option<materialized_view_response::Payload>,
 }
-/// Nested message and enum types in `MaterializedViewResponse`.
 pub mod materialized_view_response {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Payload {
@@ -1456,7 +1386,6 @@ pub struct SessionRefreshConfig {
     #[prost(message, repeated, tag = "2")]
     pub metadata: ::prost::alloc::vec::Vec<session_refresh_config::Metadata>,
 }
-/// Nested message and enum types in `SessionRefreshConfig`.
 pub mod session_refresh_config {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct Metadata {
@@ -1476,10 +1405,6 @@ pub enum SessionType {
     Test = 9999,
 }
 impl SessionType {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
     pub fn as_str_name(&self) -> &'static str {
         match self {
             Self::Unset => "SESSION_TYPE_UNSET",
@@ -1489,7 +1414,6 @@ impl SessionType {
             Self::Test => "SESSION_TYPE_TEST",
         }
     }
-    /// Creates an enum from field names used in the ProtoBuf definition.
     pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
         match value {
             "SESSION_TYPE_UNSET" => Some(Self::Unset),
@@ -1522,7 +1446,6 @@ pub struct ReadRowsRequest {
     #[prost(bool, tag = "7")]
     pub reversed: bool,
 }
-/// Nested message and enum types in `ReadRowsRequest`.
 pub mod read_rows_request {
     #[derive(
         Clone,
@@ -1542,10 +1465,6 @@ pub mod read_rows_request {
         RequestStatsFull = 2,
     }
     impl RequestStatsView {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "REQUEST_STATS_VIEW_UNSPECIFIED",
@@ -1553,7 +1472,6 @@ pub mod read_rows_request {
                 Self::RequestStatsFull => "REQUEST_STATS_FULL",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "REQUEST_STATS_VIEW_UNSPECIFIED" => Some(Self::Unspecified),
@@ -1573,7 +1491,6 @@ pub struct ReadRowsResponse {
     #[prost(message, optional, tag = "3")]
     pub request_stats: ::core::option::Option<RequestStats>,
 }
-/// Nested message and enum types in `ReadRowsResponse`.
 pub mod read_rows_response {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct CellChunk {
@@ -1594,7 +1511,6 @@ pub mod read_rows_response {
         #[prost(oneof = "cell_chunk::RowStatus", tags = "8, 9")]
         pub row_status: ::core::option::Option<cell_chunk::RowStatus>,
     }
-    /// Nested message and enum types in `CellChunk`.
     pub mod cell_chunk {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
         pub enum RowStatus {
@@ -1653,7 +1569,6 @@ pub struct MutateRowsRequest {
     #[prost(message, repeated, tag = "2")]
     pub entries: ::prost::alloc::vec::Vec<mutate_rows_request::Entry>,
 }
-/// Nested message and enum types in `MutateRowsRequest`.
 pub mod mutate_rows_request {
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Entry {
@@ -1672,7 +1587,6 @@ pub struct MutateRowsResponse {
     #[prost(message, optional, tag = "3")]
     pub rate_limit_info: ::core::option::Option<RateLimitInfo>,
 }
-/// Nested message and enum types in `MutateRowsResponse`.
 pub mod mutate_rows_response {
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Entry {
@@ -1765,7 +1679,6 @@ pub struct ReadChangeStreamRequest {
     #[prost(oneof = "read_change_stream_request::StartFrom", tags = "4, 6")]
     pub start_from: ::core::option::Option<read_change_stream_request::StartFrom>,
 }
-/// Nested message and enum types in `ReadChangeStreamRequest`.
 pub mod read_change_stream_request {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum StartFrom {
@@ -1780,7 +1693,6 @@ pub struct ReadChangeStreamResponse {
     #[prost(oneof = "read_change_stream_response::StreamRecord", tags = "1, 2, 3")]
     pub stream_record: ::core::option::Option<read_change_stream_response::StreamRecord>,
 }
-/// Nested message and enum types in `ReadChangeStreamResponse`.
 pub mod read_change_stream_response {
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct MutationChunk {
@@ -1789,7 +1701,6 @@ pub mod read_change_stream_response {
         #[prost(message, optional, tag = "2")]
         pub mutation: ::core::option::Option<super::Mutation>,
     }
-    /// Nested message and enum types in `MutationChunk`.
     pub mod mutation_chunk {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
         pub struct ChunkInfo {
@@ -1822,7 +1733,6 @@ pub mod read_change_stream_response {
         #[prost(message, optional, tag = "10")]
         pub estimated_low_watermark: ::core::option::Option<::prost_types::Timestamp>,
     }
-    /// Nested message and enum types in `DataChange`.
     pub mod data_change {
         #[derive(
             Clone,
@@ -1843,10 +1753,6 @@ pub mod read_change_stream_response {
             Continuation = 3,
         }
         impl Type {
-            /// String value of the enum field names used in the ProtoBuf definition.
-            ///
-            /// The values are not transformed in any way and thus are considered stable
-            /// (if the ProtoBuf definition does not change) and safe for programmatic use.
             pub fn as_str_name(&self) -> &'static str {
                 match self {
                     Self::Unspecified => "TYPE_UNSPECIFIED",
@@ -1855,7 +1761,6 @@ pub mod read_change_stream_response {
                     Self::Continuation => "CONTINUATION",
                 }
             }
-            /// Creates an enum from field names used in the ProtoBuf definition.
             pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
                 match value {
                     "TYPE_UNSPECIFIED" => Some(Self::Unspecified),
@@ -1918,7 +1823,6 @@ pub struct ExecuteQueryRequest {
     #[prost(oneof = "execute_query_request::DataFormat", tags = "4")]
     pub data_format: ::core::option::Option<execute_query_request::DataFormat>,
 }
-/// Nested message and enum types in `ExecuteQueryRequest`.
 pub mod execute_query_request {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum DataFormat {
@@ -1932,7 +1836,6 @@ pub struct ExecuteQueryResponse {
     #[prost(oneof = "execute_query_response::Response", tags = "1, 2")]
     pub response: ::core::option::Option<execute_query_response::Response>,
 }
-/// Nested message and enum types in `ExecuteQueryResponse`.
 pub mod execute_query_response {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Response {
@@ -1955,7 +1858,6 @@ pub struct PrepareQueryRequest {
     #[prost(oneof = "prepare_query_request::DataFormat", tags = "4")]
     pub data_format: ::core::option::Option<prepare_query_request::DataFormat>,
 }
-/// Nested message and enum types in `PrepareQueryRequest`.
 pub mod prepare_query_request {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum DataFormat {
@@ -1972,7 +1874,6 @@ pub struct PrepareQueryResponse {
     #[prost(message, optional, tag = "3")]
     pub valid_until: ::core::option::Option<::prost_types::Timestamp>,
 }
-/// Generated client implementations.
 pub mod bigtable_client {
     #![allow(
         unused_variables,
@@ -1983,7 +1884,6 @@ pub mod bigtable_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// Service for reading from and writing to existing Bigtable tables.
     #[derive(Debug, Clone)]
     pub struct BigtableClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -2022,42 +1922,26 @@ pub mod bigtable_client {
         {
             BigtableClient::new(InterceptedService::new(inner, interceptor))
         }
-        /// Compress requests with the given encoding.
-        ///
-        /// This requires the server to support it otherwise it might respond with an
-        /// error.
         #[must_use]
         pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.inner = self.inner.send_compressed(encoding);
             self
         }
-        /// Enable decompressing responses.
         #[must_use]
         pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.inner = self.inner.accept_compressed(encoding);
             self
         }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
         #[must_use]
         pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
             self.inner = self.inner.max_decoding_message_size(limit);
             self
         }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
         #[must_use]
         pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Streams back the contents of all requested rows in key order, optionally
-        /// applying the same Reader filter to each. Depending on their size,
-        /// rows and cells may be broken up across multiple responses, but
-        /// atomicity of each row will still be preserved. See the
-        /// ReadRowsResponse documentation for details.
         pub async fn read_rows(
             &mut self,
             request: impl tonic::IntoRequest<super::ReadRowsRequest>,
@@ -2082,13 +1966,6 @@ pub mod bigtable_client {
                 .insert(GrpcMethod::new("google.bigtable.v2.Bigtable", "ReadRows"));
             self.inner.server_streaming(req, path, codec).await
         }
-        /// Returns a sample of row keys in the table. The returned row keys will
-        /// delimit contiguous sections of the table of approximately equal size,
-        /// which can be used to break up the data for distributed tasks like
-        /// mapreduces.
-        ///
-        /// If a `row_range` is provided in the request, the returned samples will be
-        /// restricted to the specified range.
         pub async fn sample_row_keys(
             &mut self,
             request: impl tonic::IntoRequest<super::SampleRowKeysRequest>,
@@ -2113,8 +1990,6 @@ pub mod bigtable_client {
                 .insert(GrpcMethod::new("google.bigtable.v2.Bigtable", "SampleRowKeys"));
             self.inner.server_streaming(req, path, codec).await
         }
-        /// Mutates a row atomically. Cells already present in the row are left
-        /// unchanged unless explicitly changed by `mutation`.
         pub async fn mutate_row(
             &mut self,
             request: impl tonic::IntoRequest<super::MutateRowRequest>,
@@ -2139,9 +2014,6 @@ pub mod bigtable_client {
                 .insert(GrpcMethod::new("google.bigtable.v2.Bigtable", "MutateRow"));
             self.inner.unary(req, path, codec).await
         }
-        /// Mutates multiple rows in a batch. Each individual row is mutated
-        /// atomically as in MutateRow, but the entire batch is not executed
-        /// atomically.
         pub async fn mutate_rows(
             &mut self,
             request: impl tonic::IntoRequest<super::MutateRowsRequest>,
@@ -2166,7 +2038,6 @@ pub mod bigtable_client {
                 .insert(GrpcMethod::new("google.bigtable.v2.Bigtable", "MutateRows"));
             self.inner.server_streaming(req, path, codec).await
         }
-        /// Mutates a row atomically based on the output of a predicate Reader filter.
         pub async fn check_and_mutate_row(
             &mut self,
             request: impl tonic::IntoRequest<super::CheckAndMutateRowRequest>,
@@ -2193,8 +2064,6 @@ pub mod bigtable_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Warm up associated instance metadata for this connection.
-        /// This call is not required but may be useful for connection keep-alive.
         pub async fn ping_and_warm(
             &mut self,
             request: impl tonic::IntoRequest<super::PingAndWarmRequest>,
@@ -2219,11 +2088,6 @@ pub mod bigtable_client {
                 .insert(GrpcMethod::new("google.bigtable.v2.Bigtable", "PingAndWarm"));
             self.inner.unary(req, path, codec).await
         }
-        /// Modifies a row atomically on the server. The method reads the latest
-        /// existing timestamp and value from the specified columns and writes a new
-        /// entry based on pre-defined read/modify/write rules. The new value for the
-        /// timestamp is the greater of the existing timestamp or the current server
-        /// time. The method returns the new contents of all modified cells.
         pub async fn read_modify_write_row(
             &mut self,
             request: impl tonic::IntoRequest<super::ReadModifyWriteRowRequest>,
@@ -2250,10 +2114,6 @@ pub mod bigtable_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Returns the current list of partitions that make up the table's
-        /// change stream. The union of partitions will cover the entire keyspace.
-        /// Partitions can be read with `ReadChangeStream`.
-        /// NOTE: This API is only intended to be used by Apache Beam BigtableIO.
         pub async fn generate_initial_change_stream_partitions(
             &mut self,
             request: impl tonic::IntoRequest<
@@ -2289,10 +2149,6 @@ pub mod bigtable_client {
                 );
             self.inner.server_streaming(req, path, codec).await
         }
-        /// Reads changes from a table's change stream. Changes will
-        /// reflect both user-initiated mutations and mutations that are caused by
-        /// garbage collection.
-        /// NOTE: This API is only intended to be used by Apache Beam BigtableIO.
         pub async fn read_change_stream(
             &mut self,
             request: impl tonic::IntoRequest<super::ReadChangeStreamRequest>,
@@ -2319,7 +2175,6 @@ pub mod bigtable_client {
                 );
             self.inner.server_streaming(req, path, codec).await
         }
-        /// Prepares a GoogleSQL query for execution on a particular Bigtable instance.
         pub async fn prepare_query(
             &mut self,
             request: impl tonic::IntoRequest<super::PrepareQueryRequest>,
@@ -2344,7 +2199,6 @@ pub mod bigtable_client {
                 .insert(GrpcMethod::new("google.bigtable.v2.Bigtable", "PrepareQuery"));
             self.inner.unary(req, path, codec).await
         }
-        /// Executes a SQL query against a particular Bigtable instance.
         pub async fn execute_query(
             &mut self,
             request: impl tonic::IntoRequest<super::ExecuteQueryRequest>,
@@ -2369,9 +2223,6 @@ pub mod bigtable_client {
                 .insert(GrpcMethod::new("google.bigtable.v2.Bigtable", "ExecuteQuery"));
             self.inner.server_streaming(req, path, codec).await
         }
-        /// This RPC is only intended to be used by the official Cloud Bigtable client
-        /// libraries to implement the Bigtable Session based protocol. It is subject
-        /// to change without notice.
         pub async fn get_client_configuration(
             &mut self,
             request: impl tonic::IntoRequest<super::GetClientConfigurationRequest>,
@@ -2401,9 +2252,6 @@ pub mod bigtable_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// This RPC is only intended to be used by the official Cloud Bigtable client
-        /// libraries to implement the Bigtable Session based protocol. It is subject
-        /// to change without notice.
         pub async fn open_table(
             &mut self,
             request: impl tonic::IntoStreamingRequest<Message = super::SessionRequest>,
@@ -2428,9 +2276,6 @@ pub mod bigtable_client {
                 .insert(GrpcMethod::new("google.bigtable.v2.Bigtable", "OpenTable"));
             self.inner.streaming(req, path, codec).await
         }
-        /// This RPC is only intended to be used by the official Cloud Bigtable client
-        /// libraries to implement the Bigtable Session based protocol. It is subject
-        /// to change without notice.
         pub async fn open_authorized_view(
             &mut self,
             request: impl tonic::IntoStreamingRequest<Message = super::SessionRequest>,
@@ -2457,9 +2302,6 @@ pub mod bigtable_client {
                 );
             self.inner.streaming(req, path, codec).await
         }
-        /// This RPC is only intended to be used by the official Cloud Bigtable client
-        /// libraries to implement the Bigtable Session based protocol. It is subject
-        /// to change without notice.
         pub async fn open_materialized_view(
             &mut self,
             request: impl tonic::IntoStreamingRequest<Message = super::SessionRequest>,
@@ -2491,7 +2333,6 @@ pub mod bigtable_client {
         }
     }
 }
-/// Generated server implementations.
 pub mod bigtable_server {
     #![allow(
         unused_variables,
@@ -2501,14 +2342,8 @@ pub mod bigtable_server {
         clippy::let_unit_value,
     )]
     use tonic::codegen::*;
-    /// Generated trait containing gRPC methods that should be implemented for use with BigtableServer.
     #[async_trait]
     pub trait Bigtable: std::marker::Send + std::marker::Sync + 'static {
-        /// Streams back the contents of all requested rows in key order, optionally
-        /// applying the same Reader filter to each. Depending on their size,
-        /// rows and cells may be broken up across multiple responses, but
-        /// atomicity of each row will still be preserved. See the
-        /// ReadRowsResponse documentation for details.
         async fn read_rows(
             &self,
             request: tonic::Request<super::ReadRowsRequest>,
@@ -2518,13 +2353,6 @@ pub mod bigtable_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Returns a sample of row keys in the table. The returned row keys will
-        /// delimit contiguous sections of the table of approximately equal size,
-        /// which can be used to break up the data for distributed tasks like
-        /// mapreduces.
-        ///
-        /// If a `row_range` is provided in the request, the returned samples will be
-        /// restricted to the specified range.
         async fn sample_row_keys(
             &self,
             request: tonic::Request<super::SampleRowKeysRequest>,
@@ -2534,8 +2362,6 @@ pub mod bigtable_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Mutates a row atomically. Cells already present in the row are left
-        /// unchanged unless explicitly changed by `mutation`.
         async fn mutate_row(
             &self,
             request: tonic::Request<super::MutateRowRequest>,
@@ -2545,9 +2371,6 @@ pub mod bigtable_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Mutates multiple rows in a batch. Each individual row is mutated
-        /// atomically as in MutateRow, but the entire batch is not executed
-        /// atomically.
         async fn mutate_rows(
             &self,
             request: tonic::Request<super::MutateRowsRequest>,
@@ -2557,7 +2380,6 @@ pub mod bigtable_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Mutates a row atomically based on the output of a predicate Reader filter.
         async fn check_and_mutate_row(
             &self,
             request: tonic::Request<super::CheckAndMutateRowRequest>,
@@ -2567,8 +2389,6 @@ pub mod bigtable_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Warm up associated instance metadata for this connection.
-        /// This call is not required but may be useful for connection keep-alive.
         async fn ping_and_warm(
             &self,
             request: tonic::Request<super::PingAndWarmRequest>,
@@ -2578,11 +2398,6 @@ pub mod bigtable_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Modifies a row atomically on the server. The method reads the latest
-        /// existing timestamp and value from the specified columns and writes a new
-        /// entry based on pre-defined read/modify/write rules. The new value for the
-        /// timestamp is the greater of the existing timestamp or the current server
-        /// time. The method returns the new contents of all modified cells.
         async fn read_modify_write_row(
             &self,
             request: tonic::Request<super::ReadModifyWriteRowRequest>,
@@ -2592,10 +2407,6 @@ pub mod bigtable_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Returns the current list of partitions that make up the table's
-        /// change stream. The union of partitions will cover the entire keyspace.
-        /// Partitions can be read with `ReadChangeStream`.
-        /// NOTE: This API is only intended to be used by Apache Beam BigtableIO.
         async fn generate_initial_change_stream_partitions(
             &self,
             request: tonic::Request<super::GenerateInitialChangeStreamPartitionsRequest>,
@@ -2607,10 +2418,6 @@ pub mod bigtable_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Reads changes from a table's change stream. Changes will
-        /// reflect both user-initiated mutations and mutations that are caused by
-        /// garbage collection.
-        /// NOTE: This API is only intended to be used by Apache Beam BigtableIO.
         async fn read_change_stream(
             &self,
             request: tonic::Request<super::ReadChangeStreamRequest>,
@@ -2620,7 +2427,6 @@ pub mod bigtable_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Prepares a GoogleSQL query for execution on a particular Bigtable instance.
         async fn prepare_query(
             &self,
             request: tonic::Request<super::PrepareQueryRequest>,
@@ -2630,7 +2436,6 @@ pub mod bigtable_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Executes a SQL query against a particular Bigtable instance.
         async fn execute_query(
             &self,
             request: tonic::Request<super::ExecuteQueryRequest>,
@@ -2640,9 +2445,6 @@ pub mod bigtable_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// This RPC is only intended to be used by the official Cloud Bigtable client
-        /// libraries to implement the Bigtable Session based protocol. It is subject
-        /// to change without notice.
         async fn get_client_configuration(
             &self,
             request: tonic::Request<super::GetClientConfigurationRequest>,
@@ -2652,9 +2454,6 @@ pub mod bigtable_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// This RPC is only intended to be used by the official Cloud Bigtable client
-        /// libraries to implement the Bigtable Session based protocol. It is subject
-        /// to change without notice.
         async fn open_table(
             &self,
             request: tonic::Request<tonic::Streaming<super::SessionRequest>>,
@@ -2664,9 +2463,6 @@ pub mod bigtable_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// This RPC is only intended to be used by the official Cloud Bigtable client
-        /// libraries to implement the Bigtable Session based protocol. It is subject
-        /// to change without notice.
         async fn open_authorized_view(
             &self,
             request: tonic::Request<tonic::Streaming<super::SessionRequest>>,
@@ -2676,9 +2472,6 @@ pub mod bigtable_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// This RPC is only intended to be used by the official Cloud Bigtable client
-        /// libraries to implement the Bigtable Session based protocol. It is subject
-        /// to change without notice.
         async fn open_materialized_view(
             &self,
             request: tonic::Request<tonic::Streaming<super::SessionRequest>>,
@@ -2689,7 +2482,6 @@ pub mod bigtable_server {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
     }
-    /// Service for reading from and writing to existing Bigtable tables.
     #[derive(Debug)]
     pub struct BigtableServer<T> {
         inner: Arc<T>,
@@ -2720,29 +2512,21 @@ pub mod bigtable_server {
         {
             InterceptedService::new(Self::new(inner), interceptor)
         }
-        /// Enable decompressing requests with the given encoding.
         #[must_use]
         pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.accept_compression_encodings.enable(encoding);
             self
         }
-        /// Compress responses with the given encoding, if the client supports it.
         #[must_use]
         pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.send_compression_encodings.enable(encoding);
             self
         }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
         #[must_use]
         pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
             self.max_decoding_message_size = Some(limit);
             self
         }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
         #[must_use]
         pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
             self.max_encoding_message_size = Some(limit);
@@ -3505,7 +3289,6 @@ pub mod bigtable_server {
             }
         }
     }
-    /// Generated gRPC service name
     pub const SERVICE_NAME: &str = "google.bigtable.v2.Bigtable";
     impl<T> tonic::server::NamedService for BigtableServer<T> {
         const NAME: &'static str = SERVICE_NAME;

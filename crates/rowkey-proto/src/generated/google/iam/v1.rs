@@ -39,7 +39,6 @@ pub struct AuditLogConfig {
     #[prost(string, repeated, tag = "2")]
     pub exempted_members: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
-/// Nested message and enum types in `AuditLogConfig`.
 pub mod audit_log_config {
     #[derive(
         Clone,
@@ -60,10 +59,6 @@ pub mod audit_log_config {
         DataRead = 3,
     }
     impl LogType {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "LOG_TYPE_UNSPECIFIED",
@@ -72,7 +67,6 @@ pub mod audit_log_config {
                 Self::DataRead => "DATA_READ",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "LOG_TYPE_UNSPECIFIED" => Some(Self::Unspecified),
@@ -102,7 +96,6 @@ pub struct BindingDelta {
     #[prost(message, optional, tag = "4")]
     pub condition: ::core::option::Option<super::super::r#type::Expr>,
 }
-/// Nested message and enum types in `BindingDelta`.
 pub mod binding_delta {
     #[derive(
         Clone,
@@ -122,10 +115,6 @@ pub mod binding_delta {
         Remove = 2,
     }
     impl Action {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "ACTION_UNSPECIFIED",
@@ -133,7 +122,6 @@ pub mod binding_delta {
                 Self::Remove => "REMOVE",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "ACTION_UNSPECIFIED" => Some(Self::Unspecified),
@@ -155,7 +143,6 @@ pub struct AuditConfigDelta {
     #[prost(string, tag = "4")]
     pub log_type: ::prost::alloc::string::String,
 }
-/// Nested message and enum types in `AuditConfigDelta`.
 pub mod audit_config_delta {
     #[derive(
         Clone,
@@ -175,10 +162,6 @@ pub mod audit_config_delta {
         Remove = 2,
     }
     impl Action {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "ACTION_UNSPECIFIED",
@@ -186,7 +169,6 @@ pub mod audit_config_delta {
                 Self::Remove => "REMOVE",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "ACTION_UNSPECIFIED" => Some(Self::Unspecified),
@@ -225,7 +207,6 @@ pub struct TestIamPermissionsResponse {
     #[prost(string, repeated, tag = "1")]
     pub permissions: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
-/// Generated client implementations.
 pub mod iam_policy_client {
     #![allow(
         unused_variables,
@@ -236,31 +217,6 @@ pub mod iam_policy_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// API Overview
-    ///
-    /// Manages Identity and Access Management (IAM) policies.
-    ///
-    /// Any implementation of an API that offers access control features
-    /// implements the google.iam.v1.IAMPolicy interface.
-    ///
-    /// ## Data model
-    ///
-    /// Access control is applied when a principal (user or service account), takes
-    /// some action on a resource exposed by a service. Resources, identified by
-    /// URI-like names, are the unit of access control specification. Service
-    /// implementations can choose the granularity of access control and the
-    /// supported permissions for their resources.
-    /// For example one database service may allow access control to be
-    /// specified only at the Table level, whereas another might allow access control
-    /// to also be specified at the Column level.
-    ///
-    /// ## Policy Structure
-    ///
-    /// See google.iam.v1.Policy
-    ///
-    /// This is intentionally not a CRUD style API because access control policies
-    /// are created and deleted implicitly with the resources to which they are
-    /// attached.
     #[derive(Debug, Clone)]
     pub struct IamPolicyClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -299,41 +255,26 @@ pub mod iam_policy_client {
         {
             IamPolicyClient::new(InterceptedService::new(inner, interceptor))
         }
-        /// Compress requests with the given encoding.
-        ///
-        /// This requires the server to support it otherwise it might respond with an
-        /// error.
         #[must_use]
         pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.inner = self.inner.send_compressed(encoding);
             self
         }
-        /// Enable decompressing responses.
         #[must_use]
         pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.inner = self.inner.accept_compressed(encoding);
             self
         }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
         #[must_use]
         pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
             self.inner = self.inner.max_decoding_message_size(limit);
             self
         }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
         #[must_use]
         pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Sets the access control policy on the specified resource. Replaces any
-        /// existing policy.
-        ///
-        /// Can return `NOT_FOUND`, `INVALID_ARGUMENT`, and `PERMISSION_DENIED` errors.
         pub async fn set_iam_policy(
             &mut self,
             request: impl tonic::IntoRequest<super::SetIamPolicyRequest>,
@@ -355,9 +296,6 @@ pub mod iam_policy_client {
                 .insert(GrpcMethod::new("google.iam.v1.IAMPolicy", "SetIamPolicy"));
             self.inner.unary(req, path, codec).await
         }
-        /// Gets the access control policy for a resource.
-        /// Returns an empty policy if the resource exists and does not have a policy
-        /// set.
         pub async fn get_iam_policy(
             &mut self,
             request: impl tonic::IntoRequest<super::GetIamPolicyRequest>,
@@ -379,13 +317,6 @@ pub mod iam_policy_client {
                 .insert(GrpcMethod::new("google.iam.v1.IAMPolicy", "GetIamPolicy"));
             self.inner.unary(req, path, codec).await
         }
-        /// Returns permissions that a caller has on the specified resource.
-        /// If the resource does not exist, this will return an empty set of
-        /// permissions, not a `NOT_FOUND` error.
-        ///
-        /// Note: This operation is designed to be used for building permission-aware
-        /// UIs and command-line tools, not for authorization checking. This operation
-        /// may "fail open" without warning.
         pub async fn test_iam_permissions(
             &mut self,
             request: impl tonic::IntoRequest<super::TestIamPermissionsRequest>,
@@ -414,7 +345,6 @@ pub mod iam_policy_client {
         }
     }
 }
-/// Generated server implementations.
 pub mod iam_policy_server {
     #![allow(
         unused_variables,
@@ -424,35 +354,20 @@ pub mod iam_policy_server {
         clippy::let_unit_value,
     )]
     use tonic::codegen::*;
-    /// Generated trait containing gRPC methods that should be implemented for use with IamPolicyServer.
     #[async_trait]
     pub trait IamPolicy: std::marker::Send + std::marker::Sync + 'static {
-        /// Sets the access control policy on the specified resource. Replaces any
-        /// existing policy.
-        ///
-        /// Can return `NOT_FOUND`, `INVALID_ARGUMENT`, and `PERMISSION_DENIED` errors.
         async fn set_iam_policy(
             &self,
             request: tonic::Request<super::SetIamPolicyRequest>,
         ) -> std::result::Result<tonic::Response<super::Policy>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Gets the access control policy for a resource.
-        /// Returns an empty policy if the resource exists and does not have a policy
-        /// set.
         async fn get_iam_policy(
             &self,
             request: tonic::Request<super::GetIamPolicyRequest>,
         ) -> std::result::Result<tonic::Response<super::Policy>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Returns permissions that a caller has on the specified resource.
-        /// If the resource does not exist, this will return an empty set of
-        /// permissions, not a `NOT_FOUND` error.
-        ///
-        /// Note: This operation is designed to be used for building permission-aware
-        /// UIs and command-line tools, not for authorization checking. This operation
-        /// may "fail open" without warning.
         async fn test_iam_permissions(
             &self,
             request: tonic::Request<super::TestIamPermissionsRequest>,
@@ -463,31 +378,6 @@ pub mod iam_policy_server {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
     }
-    /// API Overview
-    ///
-    /// Manages Identity and Access Management (IAM) policies.
-    ///
-    /// Any implementation of an API that offers access control features
-    /// implements the google.iam.v1.IAMPolicy interface.
-    ///
-    /// ## Data model
-    ///
-    /// Access control is applied when a principal (user or service account), takes
-    /// some action on a resource exposed by a service. Resources, identified by
-    /// URI-like names, are the unit of access control specification. Service
-    /// implementations can choose the granularity of access control and the
-    /// supported permissions for their resources.
-    /// For example one database service may allow access control to be
-    /// specified only at the Table level, whereas another might allow access control
-    /// to also be specified at the Column level.
-    ///
-    /// ## Policy Structure
-    ///
-    /// See google.iam.v1.Policy
-    ///
-    /// This is intentionally not a CRUD style API because access control policies
-    /// are created and deleted implicitly with the resources to which they are
-    /// attached.
     #[derive(Debug)]
     pub struct IamPolicyServer<T> {
         inner: Arc<T>,
@@ -518,29 +408,21 @@ pub mod iam_policy_server {
         {
             InterceptedService::new(Self::new(inner), interceptor)
         }
-        /// Enable decompressing requests with the given encoding.
         #[must_use]
         pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.accept_compression_encodings.enable(encoding);
             self
         }
-        /// Compress responses with the given encoding, if the client supports it.
         #[must_use]
         pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.send_compression_encodings.enable(encoding);
             self
         }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
         #[must_use]
         pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
             self.max_decoding_message_size = Some(limit);
             self
         }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
         #[must_use]
         pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
             self.max_encoding_message_size = Some(limit);
@@ -734,7 +616,6 @@ pub mod iam_policy_server {
             }
         }
     }
-    /// Generated gRPC service name
     pub const SERVICE_NAME: &str = "google.iam.v1.IAMPolicy";
     impl<T> tonic::server::NamedService for IamPolicyServer<T> {
         const NAME: &'static str = SERVICE_NAME;

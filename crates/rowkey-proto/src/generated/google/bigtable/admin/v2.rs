@@ -17,10 +17,6 @@ pub enum StorageType {
     Hdd = 2,
 }
 impl StorageType {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
     pub fn as_str_name(&self) -> &'static str {
         match self {
             Self::Unspecified => "STORAGE_TYPE_UNSPECIFIED",
@@ -28,7 +24,6 @@ impl StorageType {
             Self::Hdd => "HDD",
         }
     }
-    /// Creates an enum from field names used in the ProtoBuf definition.
     pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
         match value {
             "STORAGE_TYPE_UNSPECIFIED" => Some(Self::Unspecified),
@@ -46,21 +41,18 @@ pub struct Type {
     )]
     pub kind: ::core::option::Option<r#type::Kind>,
 }
-/// Nested message and enum types in `Type`.
 pub mod r#type {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct Bytes {
         #[prost(message, optional, tag = "1")]
         pub encoding: ::core::option::Option<bytes::Encoding>,
     }
-    /// Nested message and enum types in `Bytes`.
     pub mod bytes {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
         pub struct Encoding {
             #[prost(oneof = "encoding::Encoding", tags = "1")]
             pub encoding: ::core::option::Option<encoding::Encoding>,
         }
-        /// Nested message and enum types in `Encoding`.
         pub mod encoding {
             #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
             pub struct Raw {}
@@ -76,14 +68,12 @@ pub mod r#type {
         #[prost(message, optional, tag = "1")]
         pub encoding: ::core::option::Option<string::Encoding>,
     }
-    /// Nested message and enum types in `String`.
     pub mod string {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
         pub struct Encoding {
             #[prost(oneof = "encoding::Encoding", tags = "1, 2")]
             pub encoding: ::core::option::Option<encoding::Encoding>,
         }
-        /// Nested message and enum types in `Encoding`.
         pub mod encoding {
             #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
             pub struct Utf8Raw {}
@@ -104,14 +94,12 @@ pub mod r#type {
         #[prost(message, optional, tag = "1")]
         pub encoding: ::core::option::Option<int64::Encoding>,
     }
-    /// Nested message and enum types in `Int64`.
     pub mod int64 {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
         pub struct Encoding {
             #[prost(oneof = "encoding::Encoding", tags = "1, 2")]
             pub encoding: ::core::option::Option<encoding::Encoding>,
         }
-        /// Nested message and enum types in `Encoding`.
         pub mod encoding {
             #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
             pub struct BigEndianBytes {
@@ -141,14 +129,12 @@ pub mod r#type {
         #[prost(message, optional, tag = "1")]
         pub encoding: ::core::option::Option<timestamp::Encoding>,
     }
-    /// Nested message and enum types in `Timestamp`.
     pub mod timestamp {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
         pub struct Encoding {
             #[prost(oneof = "encoding::Encoding", tags = "1")]
             pub encoding: ::core::option::Option<encoding::Encoding>,
         }
-        /// Nested message and enum types in `Encoding`.
         pub mod encoding {
             #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
             pub enum Encoding {
@@ -166,7 +152,6 @@ pub mod r#type {
         #[prost(message, optional, tag = "2")]
         pub encoding: ::core::option::Option<r#struct::Encoding>,
     }
-    /// Nested message and enum types in `Struct`.
     pub mod r#struct {
         #[derive(Clone, PartialEq, ::prost::Message)]
         pub struct Field {
@@ -180,7 +165,6 @@ pub mod r#type {
             #[prost(oneof = "encoding::Encoding", tags = "1, 2, 3")]
             pub encoding: ::core::option::Option<encoding::Encoding>,
         }
-        /// Nested message and enum types in `Encoding`.
         pub mod encoding {
             #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
             pub struct Singleton {}
@@ -239,7 +223,6 @@ pub mod r#type {
         #[prost(oneof = "aggregate::Aggregator", tags = "4, 5, 6, 7")]
         pub aggregator: ::core::option::Option<aggregate::Aggregator>,
     }
-    /// Nested message and enum types in `Aggregate`.
     pub mod aggregate {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
         pub struct Sum {}
@@ -300,7 +283,6 @@ pub struct RestoreInfo {
     #[prost(oneof = "restore_info::SourceInfo", tags = "2")]
     pub source_info: ::core::option::Option<restore_info::SourceInfo>,
 }
-/// Nested message and enum types in `RestoreInfo`.
 pub mod restore_info {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum SourceInfo {
@@ -342,7 +324,6 @@ pub struct Table {
     #[prost(oneof = "table::AutomatedBackupConfig", tags = "13")]
     pub automated_backup_config: ::core::option::Option<table::AutomatedBackupConfig>,
 }
-/// Nested message and enum types in `Table`.
 pub mod table {
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct ClusterState {
@@ -351,7 +332,6 @@ pub mod table {
         #[prost(message, repeated, tag = "2")]
         pub encryption_info: ::prost::alloc::vec::Vec<super::EncryptionInfo>,
     }
-    /// Nested message and enum types in `ClusterState`.
     pub mod cluster_state {
         #[derive(
             Clone,
@@ -374,10 +354,6 @@ pub mod table {
             ReadyOptimizing = 5,
         }
         impl ReplicationState {
-            /// String value of the enum field names used in the ProtoBuf definition.
-            ///
-            /// The values are not transformed in any way and thus are considered stable
-            /// (if the ProtoBuf definition does not change) and safe for programmatic use.
             pub fn as_str_name(&self) -> &'static str {
                 match self {
                     Self::StateNotKnown => "STATE_NOT_KNOWN",
@@ -388,7 +364,6 @@ pub mod table {
                     Self::ReadyOptimizing => "READY_OPTIMIZING",
                 }
             }
-            /// Creates an enum from field names used in the ProtoBuf definition.
             pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
                 match value {
                     "STATE_NOT_KNOWN" => Some(Self::StateNotKnown),
@@ -429,10 +404,6 @@ pub mod table {
         Micros = 2,
     }
     impl TimestampGranularity {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "TIMESTAMP_GRANULARITY_UNSPECIFIED",
@@ -440,7 +411,6 @@ pub mod table {
                 Self::Micros => "MICROS",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "TIMESTAMP_GRANULARITY_UNSPECIFIED" => Some(Self::Unspecified),
@@ -471,10 +441,6 @@ pub mod table {
         Full = 4,
     }
     impl View {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "VIEW_UNSPECIFIED",
@@ -485,7 +451,6 @@ pub mod table {
                 Self::Full => "FULL",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "VIEW_UNSPECIFIED" => Some(Self::Unspecified),
@@ -515,7 +480,6 @@ pub struct AuthorizedView {
     #[prost(oneof = "authorized_view::AuthorizedView", tags = "2")]
     pub authorized_view: ::core::option::Option<authorized_view::AuthorizedView>,
 }
-/// Nested message and enum types in `AuthorizedView`.
 pub mod authorized_view {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct FamilySubsets {
@@ -553,10 +517,6 @@ pub mod authorized_view {
         Full = 3,
     }
     impl ResponseView {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "RESPONSE_VIEW_UNSPECIFIED",
@@ -565,7 +525,6 @@ pub mod authorized_view {
                 Self::Full => "FULL",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "RESPONSE_VIEW_UNSPECIFIED" => Some(Self::Unspecified),
@@ -594,7 +553,6 @@ pub struct GcRule {
     #[prost(oneof = "gc_rule::Rule", tags = "1, 2, 3, 4")]
     pub rule: ::core::option::Option<gc_rule::Rule>,
 }
-/// Nested message and enum types in `GcRule`.
 pub mod gc_rule {
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Intersection {
@@ -627,7 +585,6 @@ pub struct EncryptionInfo {
     #[prost(string, tag = "2")]
     pub kms_key_version: ::prost::alloc::string::String,
 }
-/// Nested message and enum types in `EncryptionInfo`.
 pub mod encryption_info {
     #[derive(
         Clone,
@@ -647,10 +604,6 @@ pub mod encryption_info {
         CustomerManagedEncryption = 2,
     }
     impl EncryptionType {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "ENCRYPTION_TYPE_UNSPECIFIED",
@@ -658,7 +611,6 @@ pub mod encryption_info {
                 Self::CustomerManagedEncryption => "CUSTOMER_MANAGED_ENCRYPTION",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "ENCRYPTION_TYPE_UNSPECIFIED" => Some(Self::Unspecified),
@@ -686,7 +638,6 @@ pub struct Snapshot {
     #[prost(string, tag = "7")]
     pub description: ::prost::alloc::string::String,
 }
-/// Nested message and enum types in `Snapshot`.
 pub mod snapshot {
     #[derive(
         Clone,
@@ -706,10 +657,6 @@ pub mod snapshot {
         Creating = 2,
     }
     impl State {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::NotKnown => "STATE_NOT_KNOWN",
@@ -717,7 +664,6 @@ pub mod snapshot {
                 Self::Creating => "CREATING",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "STATE_NOT_KNOWN" => Some(Self::NotKnown),
@@ -753,7 +699,6 @@ pub struct Backup {
     #[prost(message, optional, tag = "12")]
     pub hot_to_standard_time: ::core::option::Option<::prost_types::Timestamp>,
 }
-/// Nested message and enum types in `Backup`.
 pub mod backup {
     #[derive(
         Clone,
@@ -773,10 +718,6 @@ pub mod backup {
         Ready = 2,
     }
     impl State {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "STATE_UNSPECIFIED",
@@ -784,7 +725,6 @@ pub mod backup {
                 Self::Ready => "READY",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "STATE_UNSPECIFIED" => Some(Self::Unspecified),
@@ -812,10 +752,6 @@ pub mod backup {
         Hot = 2,
     }
     impl BackupType {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "BACKUP_TYPE_UNSPECIFIED",
@@ -823,7 +759,6 @@ pub mod backup {
                 Self::Hot => "HOT",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "BACKUP_TYPE_UNSPECIFIED" => Some(Self::Unspecified),
@@ -857,7 +792,6 @@ pub struct TieredStorageRule {
     #[prost(oneof = "tiered_storage_rule::Rule", tags = "1")]
     pub rule: ::core::option::Option<tiered_storage_rule::Rule>,
 }
-/// Nested message and enum types in `TieredStorageRule`.
 pub mod tiered_storage_rule {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Rule {
@@ -879,7 +813,6 @@ pub struct SchemaBundle {
     #[prost(oneof = "schema_bundle::Type", tags = "2")]
     pub r#type: ::core::option::Option<schema_bundle::Type>,
 }
-/// Nested message and enum types in `SchemaBundle`.
 pub mod schema_bundle {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Type {
@@ -894,17 +827,12 @@ pub enum RestoreSourceType {
     Backup = 1,
 }
 impl RestoreSourceType {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
     pub fn as_str_name(&self) -> &'static str {
         match self {
             Self::Unspecified => "RESTORE_SOURCE_TYPE_UNSPECIFIED",
             Self::Backup => "BACKUP",
         }
     }
-    /// Creates an enum from field names used in the ProtoBuf definition.
     pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
         match value {
             "RESTORE_SOURCE_TYPE_UNSPECIFIED" => Some(Self::Unspecified),
@@ -922,7 +850,6 @@ pub struct RestoreTableRequest {
     #[prost(oneof = "restore_table_request::Source", tags = "3")]
     pub source: ::core::option::Option<restore_table_request::Source>,
 }
-/// Nested message and enum types in `RestoreTableRequest`.
 pub mod restore_table_request {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Source {
@@ -943,7 +870,6 @@ pub struct RestoreTableMetadata {
     #[prost(oneof = "restore_table_metadata::SourceInfo", tags = "3")]
     pub source_info: ::core::option::Option<restore_table_metadata::SourceInfo>,
 }
-/// Nested message and enum types in `RestoreTableMetadata`.
 pub mod restore_table_metadata {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum SourceInfo {
@@ -969,7 +895,6 @@ pub struct CreateTableRequest {
     #[prost(message, repeated, tag = "4")]
     pub initial_splits: ::prost::alloc::vec::Vec<create_table_request::Split>,
 }
-/// Nested message and enum types in `CreateTableRequest`.
 pub mod create_table_request {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct Split {
@@ -993,7 +918,6 @@ pub struct DropRowRangeRequest {
     #[prost(oneof = "drop_row_range_request::Target", tags = "2, 3")]
     pub target: ::core::option::Option<drop_row_range_request::Target>,
 }
-/// Nested message and enum types in `DropRowRangeRequest`.
 pub mod drop_row_range_request {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Target {
@@ -1076,7 +1000,6 @@ pub struct ModifyColumnFamiliesRequest {
     #[prost(bool, tag = "3")]
     pub ignore_warnings: bool,
 }
-/// Nested message and enum types in `ModifyColumnFamiliesRequest`.
 pub mod modify_column_families_request {
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Modification {
@@ -1087,7 +1010,6 @@ pub mod modify_column_families_request {
         #[prost(oneof = "modification::Mod", tags = "2, 3, 4")]
         pub r#mod: ::core::option::Option<modification::Mod>,
     }
-    /// Nested message and enum types in `Modification`.
     pub mod modification {
         #[derive(Clone, PartialEq, ::prost::Oneof)]
         pub enum Mod {
@@ -1119,7 +1041,6 @@ pub struct CheckConsistencyRequest {
     #[prost(oneof = "check_consistency_request::Mode", tags = "3, 4")]
     pub mode: ::core::option::Option<check_consistency_request::Mode>,
 }
-/// Nested message and enum types in `CheckConsistencyRequest`.
 pub mod check_consistency_request {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Mode {
@@ -1404,7 +1325,6 @@ pub struct DeleteSchemaBundleRequest {
     #[prost(string, tag = "2")]
     pub etag: ::prost::alloc::string::String,
 }
-/// Generated client implementations.
 pub mod bigtable_table_admin_client {
     #![allow(
         unused_variables,
@@ -1415,11 +1335,6 @@ pub mod bigtable_table_admin_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// Service for creating, configuring, and deleting Cloud Bigtable tables.
-    ///
-    ///
-    /// Provides access to the table schemas only, not the data stored within
-    /// the tables.
     #[derive(Debug, Clone)]
     pub struct BigtableTableAdminClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -1458,40 +1373,26 @@ pub mod bigtable_table_admin_client {
         {
             BigtableTableAdminClient::new(InterceptedService::new(inner, interceptor))
         }
-        /// Compress requests with the given encoding.
-        ///
-        /// This requires the server to support it otherwise it might respond with an
-        /// error.
         #[must_use]
         pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.inner = self.inner.send_compressed(encoding);
             self
         }
-        /// Enable decompressing responses.
         #[must_use]
         pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.inner = self.inner.accept_compressed(encoding);
             self
         }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
         #[must_use]
         pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
             self.inner = self.inner.max_decoding_message_size(limit);
             self
         }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
         #[must_use]
         pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Creates a new table in the specified instance.
-        /// The table can be created with a full set of initial column families,
-        /// specified in the request.
         pub async fn create_table(
             &mut self,
             request: impl tonic::IntoRequest<super::CreateTableRequest>,
@@ -1518,14 +1419,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Creates a new table from the specified snapshot. The target table must
-        /// not exist. The snapshot and the table must be in the same instance.
-        ///
-        /// Note: This is a private alpha release of Cloud Bigtable snapshots. This
-        /// feature is not currently available to most Cloud Bigtable customers. This
-        /// feature might be changed in backward-incompatible ways and is not
-        /// recommended for production use. It is not subject to any SLA or deprecation
-        /// policy.
         pub async fn create_table_from_snapshot(
             &mut self,
             request: impl tonic::IntoRequest<super::CreateTableFromSnapshotRequest>,
@@ -1555,7 +1448,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Lists all tables served from a specified instance.
         pub async fn list_tables(
             &mut self,
             request: impl tonic::IntoRequest<super::ListTablesRequest>,
@@ -1585,7 +1477,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Gets metadata information about the specified table.
         pub async fn get_table(
             &mut self,
             request: impl tonic::IntoRequest<super::GetTableRequest>,
@@ -1612,7 +1503,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Updates a specified table.
         pub async fn update_table(
             &mut self,
             request: impl tonic::IntoRequest<super::UpdateTableRequest>,
@@ -1642,7 +1532,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Permanently deletes a specified table and all of its data.
         pub async fn delete_table(
             &mut self,
             request: impl tonic::IntoRequest<super::DeleteTableRequest>,
@@ -1669,7 +1558,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Restores a specified table which was accidentally deleted.
         pub async fn undelete_table(
             &mut self,
             request: impl tonic::IntoRequest<super::UndeleteTableRequest>,
@@ -1699,7 +1587,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Creates a new AuthorizedView in a table.
         pub async fn create_authorized_view(
             &mut self,
             request: impl tonic::IntoRequest<super::CreateAuthorizedViewRequest>,
@@ -1729,7 +1616,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Lists all AuthorizedViews from a specific table.
         pub async fn list_authorized_views(
             &mut self,
             request: impl tonic::IntoRequest<super::ListAuthorizedViewsRequest>,
@@ -1759,7 +1645,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Gets information from a specified AuthorizedView.
         pub async fn get_authorized_view(
             &mut self,
             request: impl tonic::IntoRequest<super::GetAuthorizedViewRequest>,
@@ -1786,7 +1671,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Updates an AuthorizedView in a table.
         pub async fn update_authorized_view(
             &mut self,
             request: impl tonic::IntoRequest<super::UpdateAuthorizedViewRequest>,
@@ -1816,7 +1700,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Permanently deletes a specified AuthorizedView.
         pub async fn delete_authorized_view(
             &mut self,
             request: impl tonic::IntoRequest<super::DeleteAuthorizedViewRequest>,
@@ -1843,10 +1726,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Performs a series of column family modifications on the specified table.
-        /// Either all or none of the modifications will occur before this method
-        /// returns, but data requests received prior to that point may see a table
-        /// where only some modifications have taken effect.
         pub async fn modify_column_families(
             &mut self,
             request: impl tonic::IntoRequest<super::ModifyColumnFamiliesRequest>,
@@ -1873,9 +1752,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Permanently drop/delete a row range from a specified table. The request can
-        /// specify whether to delete all rows in a table, or only those that match a
-        /// particular prefix.
         pub async fn drop_row_range(
             &mut self,
             request: impl tonic::IntoRequest<super::DropRowRangeRequest>,
@@ -1902,10 +1778,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Generates a consistency token for a Table, which can be used in
-        /// CheckConsistency to check whether mutations to the table that finished
-        /// before this call started have been replicated. The tokens will be available
-        /// for 90 days.
         pub async fn generate_consistency_token(
             &mut self,
             request: impl tonic::IntoRequest<super::GenerateConsistencyTokenRequest>,
@@ -1935,9 +1807,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Checks replication consistency based on a consistency token, that is, if
-        /// replication has caught up based on the conditions specified in the token
-        /// and the check request.
         pub async fn check_consistency(
             &mut self,
             request: impl tonic::IntoRequest<super::CheckConsistencyRequest>,
@@ -1967,14 +1836,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Creates a new snapshot in the specified cluster from the specified
-        /// source table. The cluster and the table must be in the same instance.
-        ///
-        /// Note: This is a private alpha release of Cloud Bigtable snapshots. This
-        /// feature is not currently available to most Cloud Bigtable customers. This
-        /// feature might be changed in backward-incompatible ways and is not
-        /// recommended for production use. It is not subject to any SLA or deprecation
-        /// policy.
         pub async fn snapshot_table(
             &mut self,
             request: impl tonic::IntoRequest<super::SnapshotTableRequest>,
@@ -2004,13 +1865,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Gets metadata information about the specified snapshot.
-        ///
-        /// Note: This is a private alpha release of Cloud Bigtable snapshots. This
-        /// feature is not currently available to most Cloud Bigtable customers. This
-        /// feature might be changed in backward-incompatible ways and is not
-        /// recommended for production use. It is not subject to any SLA or deprecation
-        /// policy.
         pub async fn get_snapshot(
             &mut self,
             request: impl tonic::IntoRequest<super::GetSnapshotRequest>,
@@ -2037,13 +1891,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Lists all snapshots associated with the specified cluster.
-        ///
-        /// Note: This is a private alpha release of Cloud Bigtable snapshots. This
-        /// feature is not currently available to most Cloud Bigtable customers. This
-        /// feature might be changed in backward-incompatible ways and is not
-        /// recommended for production use. It is not subject to any SLA or deprecation
-        /// policy.
         pub async fn list_snapshots(
             &mut self,
             request: impl tonic::IntoRequest<super::ListSnapshotsRequest>,
@@ -2073,13 +1920,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Permanently deletes the specified snapshot.
-        ///
-        /// Note: This is a private alpha release of Cloud Bigtable snapshots. This
-        /// feature is not currently available to most Cloud Bigtable customers. This
-        /// feature might be changed in backward-incompatible ways and is not
-        /// recommended for production use. It is not subject to any SLA or deprecation
-        /// policy.
         pub async fn delete_snapshot(
             &mut self,
             request: impl tonic::IntoRequest<super::DeleteSnapshotRequest>,
@@ -2106,14 +1946,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Starts creating a new Cloud Bigtable Backup.  The returned backup
-        /// [long-running operation][google.longrunning.Operation] can be used to
-        /// track creation of the backup. The
-        /// [metadata][google.longrunning.Operation.metadata] field type is
-        /// [CreateBackupMetadata][google.bigtable.admin.v2.CreateBackupMetadata]. The
-        /// [response][google.longrunning.Operation.response] field type is
-        /// [Backup][google.bigtable.admin.v2.Backup], if successful. Cancelling the
-        /// returned operation will stop the creation and delete the backup.
         pub async fn create_backup(
             &mut self,
             request: impl tonic::IntoRequest<super::CreateBackupRequest>,
@@ -2143,7 +1975,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Gets metadata on a pending or completed Cloud Bigtable Backup.
         pub async fn get_backup(
             &mut self,
             request: impl tonic::IntoRequest<super::GetBackupRequest>,
@@ -2170,7 +2001,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Updates a pending or completed Cloud Bigtable Backup.
         pub async fn update_backup(
             &mut self,
             request: impl tonic::IntoRequest<super::UpdateBackupRequest>,
@@ -2197,7 +2027,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Deletes a pending or completed Cloud Bigtable backup.
         pub async fn delete_backup(
             &mut self,
             request: impl tonic::IntoRequest<super::DeleteBackupRequest>,
@@ -2224,8 +2053,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Lists Cloud Bigtable backups. Returns both completed and pending
-        /// backups.
         pub async fn list_backups(
             &mut self,
             request: impl tonic::IntoRequest<super::ListBackupsRequest>,
@@ -2255,13 +2082,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Create a new table by restoring from a completed backup.  The
-        /// returned table [long-running operation][google.longrunning.Operation] can
-        /// be used to track the progress of the operation, and to cancel it.  The
-        /// [metadata][google.longrunning.Operation.metadata] field type is
-        /// [RestoreTableMetadata][google.bigtable.admin.v2.RestoreTableMetadata].  The
-        /// [response][google.longrunning.Operation.response] type is
-        /// [Table][google.bigtable.admin.v2.Table], if successful.
         pub async fn restore_table(
             &mut self,
             request: impl tonic::IntoRequest<super::RestoreTableRequest>,
@@ -2291,8 +2111,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Copy a Cloud Bigtable backup to a new backup in the destination cluster
-        /// located in the destination instance and project.
         pub async fn copy_backup(
             &mut self,
             request: impl tonic::IntoRequest<super::CopyBackupRequest>,
@@ -2322,9 +2140,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Gets the access control policy for a Bigtable resource.
-        /// Returns an empty policy if the resource exists but does not have a policy
-        /// set.
         pub async fn get_iam_policy(
             &mut self,
             request: impl tonic::IntoRequest<
@@ -2356,8 +2171,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Sets the access control policy on a Bigtable resource.
-        /// Replaces any existing policy.
         pub async fn set_iam_policy(
             &mut self,
             request: impl tonic::IntoRequest<
@@ -2389,8 +2202,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Returns permissions that the caller has on the specified Bigtable
-        /// resource.
         pub async fn test_iam_permissions(
             &mut self,
             request: impl tonic::IntoRequest<
@@ -2424,7 +2235,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Creates a new schema bundle in the specified table.
         pub async fn create_schema_bundle(
             &mut self,
             request: impl tonic::IntoRequest<super::CreateSchemaBundleRequest>,
@@ -2454,7 +2264,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Updates a schema bundle in the specified table.
         pub async fn update_schema_bundle(
             &mut self,
             request: impl tonic::IntoRequest<super::UpdateSchemaBundleRequest>,
@@ -2484,7 +2293,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Gets metadata information about the specified schema bundle.
         pub async fn get_schema_bundle(
             &mut self,
             request: impl tonic::IntoRequest<super::GetSchemaBundleRequest>,
@@ -2511,7 +2319,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Lists all schema bundles associated with the specified table.
         pub async fn list_schema_bundles(
             &mut self,
             request: impl tonic::IntoRequest<super::ListSchemaBundlesRequest>,
@@ -2541,7 +2348,6 @@ pub mod bigtable_table_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Deletes a schema bundle in the specified table.
         pub async fn delete_schema_bundle(
             &mut self,
             request: impl tonic::IntoRequest<super::DeleteSchemaBundleRequest>,
@@ -2570,7 +2376,6 @@ pub mod bigtable_table_admin_client {
         }
     }
 }
-/// Generated server implementations.
 pub mod bigtable_table_admin_server {
     #![allow(
         unused_variables,
@@ -2580,26 +2385,14 @@ pub mod bigtable_table_admin_server {
         clippy::let_unit_value,
     )]
     use tonic::codegen::*;
-    /// Generated trait containing gRPC methods that should be implemented for use with BigtableTableAdminServer.
     #[async_trait]
     pub trait BigtableTableAdmin: std::marker::Send + std::marker::Sync + 'static {
-        /// Creates a new table in the specified instance.
-        /// The table can be created with a full set of initial column families,
-        /// specified in the request.
         async fn create_table(
             &self,
             request: tonic::Request<super::CreateTableRequest>,
         ) -> std::result::Result<tonic::Response<super::Table>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Creates a new table from the specified snapshot. The target table must
-        /// not exist. The snapshot and the table must be in the same instance.
-        ///
-        /// Note: This is a private alpha release of Cloud Bigtable snapshots. This
-        /// feature is not currently available to most Cloud Bigtable customers. This
-        /// feature might be changed in backward-incompatible ways and is not
-        /// recommended for production use. It is not subject to any SLA or deprecation
-        /// policy.
         async fn create_table_from_snapshot(
             &self,
             request: tonic::Request<super::CreateTableFromSnapshotRequest>,
@@ -2609,7 +2402,6 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Lists all tables served from a specified instance.
         async fn list_tables(
             &self,
             request: tonic::Request<super::ListTablesRequest>,
@@ -2619,14 +2411,12 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Gets metadata information about the specified table.
         async fn get_table(
             &self,
             request: tonic::Request<super::GetTableRequest>,
         ) -> std::result::Result<tonic::Response<super::Table>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Updates a specified table.
         async fn update_table(
             &self,
             request: tonic::Request<super::UpdateTableRequest>,
@@ -2636,14 +2426,12 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Permanently deletes a specified table and all of its data.
         async fn delete_table(
             &self,
             request: tonic::Request<super::DeleteTableRequest>,
         ) -> std::result::Result<tonic::Response<()>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Restores a specified table which was accidentally deleted.
         async fn undelete_table(
             &self,
             request: tonic::Request<super::UndeleteTableRequest>,
@@ -2653,7 +2441,6 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Creates a new AuthorizedView in a table.
         async fn create_authorized_view(
             &self,
             request: tonic::Request<super::CreateAuthorizedViewRequest>,
@@ -2663,7 +2450,6 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Lists all AuthorizedViews from a specific table.
         async fn list_authorized_views(
             &self,
             request: tonic::Request<super::ListAuthorizedViewsRequest>,
@@ -2673,14 +2459,12 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Gets information from a specified AuthorizedView.
         async fn get_authorized_view(
             &self,
             request: tonic::Request<super::GetAuthorizedViewRequest>,
         ) -> std::result::Result<tonic::Response<super::AuthorizedView>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Updates an AuthorizedView in a table.
         async fn update_authorized_view(
             &self,
             request: tonic::Request<super::UpdateAuthorizedViewRequest>,
@@ -2690,36 +2474,24 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Permanently deletes a specified AuthorizedView.
         async fn delete_authorized_view(
             &self,
             request: tonic::Request<super::DeleteAuthorizedViewRequest>,
         ) -> std::result::Result<tonic::Response<()>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Performs a series of column family modifications on the specified table.
-        /// Either all or none of the modifications will occur before this method
-        /// returns, but data requests received prior to that point may see a table
-        /// where only some modifications have taken effect.
         async fn modify_column_families(
             &self,
             request: tonic::Request<super::ModifyColumnFamiliesRequest>,
         ) -> std::result::Result<tonic::Response<super::Table>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Permanently drop/delete a row range from a specified table. The request can
-        /// specify whether to delete all rows in a table, or only those that match a
-        /// particular prefix.
         async fn drop_row_range(
             &self,
             request: tonic::Request<super::DropRowRangeRequest>,
         ) -> std::result::Result<tonic::Response<()>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Generates a consistency token for a Table, which can be used in
-        /// CheckConsistency to check whether mutations to the table that finished
-        /// before this call started have been replicated. The tokens will be available
-        /// for 90 days.
         async fn generate_consistency_token(
             &self,
             request: tonic::Request<super::GenerateConsistencyTokenRequest>,
@@ -2729,9 +2501,6 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Checks replication consistency based on a consistency token, that is, if
-        /// replication has caught up based on the conditions specified in the token
-        /// and the check request.
         async fn check_consistency(
             &self,
             request: tonic::Request<super::CheckConsistencyRequest>,
@@ -2741,14 +2510,6 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Creates a new snapshot in the specified cluster from the specified
-        /// source table. The cluster and the table must be in the same instance.
-        ///
-        /// Note: This is a private alpha release of Cloud Bigtable snapshots. This
-        /// feature is not currently available to most Cloud Bigtable customers. This
-        /// feature might be changed in backward-incompatible ways and is not
-        /// recommended for production use. It is not subject to any SLA or deprecation
-        /// policy.
         async fn snapshot_table(
             &self,
             request: tonic::Request<super::SnapshotTableRequest>,
@@ -2758,26 +2519,12 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Gets metadata information about the specified snapshot.
-        ///
-        /// Note: This is a private alpha release of Cloud Bigtable snapshots. This
-        /// feature is not currently available to most Cloud Bigtable customers. This
-        /// feature might be changed in backward-incompatible ways and is not
-        /// recommended for production use. It is not subject to any SLA or deprecation
-        /// policy.
         async fn get_snapshot(
             &self,
             request: tonic::Request<super::GetSnapshotRequest>,
         ) -> std::result::Result<tonic::Response<super::Snapshot>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Lists all snapshots associated with the specified cluster.
-        ///
-        /// Note: This is a private alpha release of Cloud Bigtable snapshots. This
-        /// feature is not currently available to most Cloud Bigtable customers. This
-        /// feature might be changed in backward-incompatible ways and is not
-        /// recommended for production use. It is not subject to any SLA or deprecation
-        /// policy.
         async fn list_snapshots(
             &self,
             request: tonic::Request<super::ListSnapshotsRequest>,
@@ -2787,27 +2534,12 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Permanently deletes the specified snapshot.
-        ///
-        /// Note: This is a private alpha release of Cloud Bigtable snapshots. This
-        /// feature is not currently available to most Cloud Bigtable customers. This
-        /// feature might be changed in backward-incompatible ways and is not
-        /// recommended for production use. It is not subject to any SLA or deprecation
-        /// policy.
         async fn delete_snapshot(
             &self,
             request: tonic::Request<super::DeleteSnapshotRequest>,
         ) -> std::result::Result<tonic::Response<()>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Starts creating a new Cloud Bigtable Backup.  The returned backup
-        /// [long-running operation][google.longrunning.Operation] can be used to
-        /// track creation of the backup. The
-        /// [metadata][google.longrunning.Operation.metadata] field type is
-        /// [CreateBackupMetadata][google.bigtable.admin.v2.CreateBackupMetadata]. The
-        /// [response][google.longrunning.Operation.response] field type is
-        /// [Backup][google.bigtable.admin.v2.Backup], if successful. Cancelling the
-        /// returned operation will stop the creation and delete the backup.
         async fn create_backup(
             &self,
             request: tonic::Request<super::CreateBackupRequest>,
@@ -2817,29 +2549,24 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Gets metadata on a pending or completed Cloud Bigtable Backup.
         async fn get_backup(
             &self,
             request: tonic::Request<super::GetBackupRequest>,
         ) -> std::result::Result<tonic::Response<super::Backup>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Updates a pending or completed Cloud Bigtable Backup.
         async fn update_backup(
             &self,
             request: tonic::Request<super::UpdateBackupRequest>,
         ) -> std::result::Result<tonic::Response<super::Backup>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Deletes a pending or completed Cloud Bigtable backup.
         async fn delete_backup(
             &self,
             request: tonic::Request<super::DeleteBackupRequest>,
         ) -> std::result::Result<tonic::Response<()>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Lists Cloud Bigtable backups. Returns both completed and pending
-        /// backups.
         async fn list_backups(
             &self,
             request: tonic::Request<super::ListBackupsRequest>,
@@ -2849,13 +2576,6 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Create a new table by restoring from a completed backup.  The
-        /// returned table [long-running operation][google.longrunning.Operation] can
-        /// be used to track the progress of the operation, and to cancel it.  The
-        /// [metadata][google.longrunning.Operation.metadata] field type is
-        /// [RestoreTableMetadata][google.bigtable.admin.v2.RestoreTableMetadata].  The
-        /// [response][google.longrunning.Operation.response] type is
-        /// [Table][google.bigtable.admin.v2.Table], if successful.
         async fn restore_table(
             &self,
             request: tonic::Request<super::RestoreTableRequest>,
@@ -2865,8 +2585,6 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Copy a Cloud Bigtable backup to a new backup in the destination cluster
-        /// located in the destination instance and project.
         async fn copy_backup(
             &self,
             request: tonic::Request<super::CopyBackupRequest>,
@@ -2876,9 +2594,6 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Gets the access control policy for a Bigtable resource.
-        /// Returns an empty policy if the resource exists but does not have a policy
-        /// set.
         async fn get_iam_policy(
             &self,
             request: tonic::Request<
@@ -2890,8 +2605,6 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Sets the access control policy on a Bigtable resource.
-        /// Replaces any existing policy.
         async fn set_iam_policy(
             &self,
             request: tonic::Request<
@@ -2903,8 +2616,6 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Returns permissions that the caller has on the specified Bigtable
-        /// resource.
         async fn test_iam_permissions(
             &self,
             request: tonic::Request<
@@ -2918,7 +2629,6 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Creates a new schema bundle in the specified table.
         async fn create_schema_bundle(
             &self,
             request: tonic::Request<super::CreateSchemaBundleRequest>,
@@ -2928,7 +2638,6 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Updates a schema bundle in the specified table.
         async fn update_schema_bundle(
             &self,
             request: tonic::Request<super::UpdateSchemaBundleRequest>,
@@ -2938,14 +2647,12 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Gets metadata information about the specified schema bundle.
         async fn get_schema_bundle(
             &self,
             request: tonic::Request<super::GetSchemaBundleRequest>,
         ) -> std::result::Result<tonic::Response<super::SchemaBundle>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Lists all schema bundles associated with the specified table.
         async fn list_schema_bundles(
             &self,
             request: tonic::Request<super::ListSchemaBundlesRequest>,
@@ -2955,7 +2662,6 @@ pub mod bigtable_table_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Deletes a schema bundle in the specified table.
         async fn delete_schema_bundle(
             &self,
             request: tonic::Request<super::DeleteSchemaBundleRequest>,
@@ -2963,11 +2669,6 @@ pub mod bigtable_table_admin_server {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
     }
-    /// Service for creating, configuring, and deleting Cloud Bigtable tables.
-    ///
-    ///
-    /// Provides access to the table schemas only, not the data stored within
-    /// the tables.
     #[derive(Debug)]
     pub struct BigtableTableAdminServer<T> {
         inner: Arc<T>,
@@ -2998,29 +2699,21 @@ pub mod bigtable_table_admin_server {
         {
             InterceptedService::new(Self::new(inner), interceptor)
         }
-        /// Enable decompressing requests with the given encoding.
         #[must_use]
         pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.accept_compression_encodings.enable(encoding);
             self
         }
-        /// Compress responses with the given encoding, if the client supports it.
         #[must_use]
         pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.send_compression_encodings.enable(encoding);
             self
         }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
         #[must_use]
         pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
             self.max_decoding_message_size = Some(limit);
             self
         }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
         #[must_use]
         pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
             self.max_encoding_message_size = Some(limit);
@@ -4746,7 +4439,6 @@ pub mod bigtable_table_admin_server {
             }
         }
     }
-    /// Generated gRPC service name
     pub const SERVICE_NAME: &str = "google.bigtable.admin.v2.BigtableTableAdmin";
     impl<T> tonic::server::NamedService for BigtableTableAdminServer<T> {
         const NAME: &'static str = SERVICE_NAME;
@@ -4781,7 +4473,6 @@ pub struct Instance {
         ::prost::alloc::string::String,
     >,
 }
-/// Nested message and enum types in `Instance`.
 pub mod instance {
     #[derive(
         Clone,
@@ -4801,10 +4492,6 @@ pub mod instance {
         Creating = 2,
     }
     impl State {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::NotKnown => "STATE_NOT_KNOWN",
@@ -4812,7 +4499,6 @@ pub mod instance {
                 Self::Creating => "CREATING",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "STATE_NOT_KNOWN" => Some(Self::NotKnown),
@@ -4840,10 +4526,6 @@ pub mod instance {
         Development = 2,
     }
     impl Type {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "TYPE_UNSPECIFIED",
@@ -4851,7 +4533,6 @@ pub mod instance {
                 Self::Development => "DEVELOPMENT",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "TYPE_UNSPECIFIED" => Some(Self::Unspecified),
@@ -4879,10 +4560,6 @@ pub mod instance {
         EnterprisePlus = 2,
     }
     impl Edition {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "EDITION_UNSPECIFIED",
@@ -4890,7 +4567,6 @@ pub mod instance {
                 Self::EnterprisePlus => "ENTERPRISE_PLUS",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "EDITION_UNSPECIFIED" => Some(Self::Unspecified),
@@ -4934,7 +4610,6 @@ pub struct Cluster {
     #[prost(oneof = "cluster::Config", tags = "7")]
     pub config: ::core::option::Option<cluster::Config>,
 }
-/// Nested message and enum types in `Cluster`.
 pub mod cluster {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct ClusterAutoscalingConfig {
@@ -4973,10 +4648,6 @@ pub mod cluster {
         Disabled = 4,
     }
     impl State {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::NotKnown => "STATE_NOT_KNOWN",
@@ -4986,7 +4657,6 @@ pub mod cluster {
                 Self::Disabled => "DISABLED",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "STATE_NOT_KNOWN" => Some(Self::NotKnown),
@@ -5016,10 +4686,6 @@ pub mod cluster {
         NodeScalingFactor2x = 2,
     }
     impl NodeScalingFactor {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "NODE_SCALING_FACTOR_UNSPECIFIED",
@@ -5027,7 +4693,6 @@ pub mod cluster {
                 Self::NodeScalingFactor2x => "NODE_SCALING_FACTOR_2X",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "NODE_SCALING_FACTOR_UNSPECIFIED" => Some(Self::Unspecified),
@@ -5056,7 +4721,6 @@ pub struct AppProfile {
     #[prost(oneof = "app_profile::Isolation", tags = "7, 11, 10")]
     pub isolation: ::core::option::Option<app_profile::Isolation>,
 }
-/// Nested message and enum types in `AppProfile`.
 pub mod app_profile {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct MultiClusterRoutingUseAny {
@@ -5065,7 +4729,6 @@ pub mod app_profile {
         #[prost(oneof = "multi_cluster_routing_use_any::Affinity", tags = "3")]
         pub affinity: ::core::option::Option<multi_cluster_routing_use_any::Affinity>,
     }
-    /// Nested message and enum types in `MultiClusterRoutingUseAny`.
     pub mod multi_cluster_routing_use_any {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
         pub struct RowAffinity {}
@@ -5096,7 +4759,6 @@ pub mod app_profile {
         )]
         pub compute_billing_owner: ::core::option::Option<i32>,
     }
-    /// Nested message and enum types in `DataBoostIsolationReadOnly`.
     pub mod data_boost_isolation_read_only {
         #[derive(
             Clone,
@@ -5115,17 +4777,12 @@ pub mod app_profile {
             HostPays = 1,
         }
         impl ComputeBillingOwner {
-            /// String value of the enum field names used in the ProtoBuf definition.
-            ///
-            /// The values are not transformed in any way and thus are considered stable
-            /// (if the ProtoBuf definition does not change) and safe for programmatic use.
             pub fn as_str_name(&self) -> &'static str {
                 match self {
                     Self::Unspecified => "COMPUTE_BILLING_OWNER_UNSPECIFIED",
                     Self::HostPays => "HOST_PAYS",
                 }
             }
-            /// Creates an enum from field names used in the ProtoBuf definition.
             pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
                 match value {
                     "COMPUTE_BILLING_OWNER_UNSPECIFIED" => Some(Self::Unspecified),
@@ -5154,10 +4811,6 @@ pub mod app_profile {
         High = 3,
     }
     impl Priority {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
         pub fn as_str_name(&self) -> &'static str {
             match self {
                 Self::Unspecified => "PRIORITY_UNSPECIFIED",
@@ -5166,7 +4819,6 @@ pub mod app_profile {
                 Self::High => "PRIORITY_HIGH",
             }
         }
-        /// Creates an enum from field names used in the ProtoBuf definition.
         pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
             match value {
                 "PRIORITY_UNSPECIFIED" => Some(Self::Unspecified),
@@ -5345,7 +4997,6 @@ pub struct CreateClusterMetadata {
         create_cluster_metadata::TableProgress,
     >,
 }
-/// Nested message and enum types in `CreateClusterMetadata`.
 pub mod create_cluster_metadata {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct TableProgress {
@@ -5356,7 +5007,6 @@ pub mod create_cluster_metadata {
         #[prost(enumeration = "table_progress::State", tag = "4")]
         pub state: i32,
     }
-    /// Nested message and enum types in `TableProgress`.
     pub mod table_progress {
         #[derive(
             Clone,
@@ -5378,10 +5028,6 @@ pub mod create_cluster_metadata {
             Cancelled = 4,
         }
         impl State {
-            /// String value of the enum field names used in the ProtoBuf definition.
-            ///
-            /// The values are not transformed in any way and thus are considered stable
-            /// (if the ProtoBuf definition does not change) and safe for programmatic use.
             pub fn as_str_name(&self) -> &'static str {
                 match self {
                     Self::Unspecified => "STATE_UNSPECIFIED",
@@ -5391,7 +5037,6 @@ pub mod create_cluster_metadata {
                     Self::Cancelled => "CANCELLED",
                 }
             }
-            /// Creates an enum from field names used in the ProtoBuf definition.
             pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
                 match value {
                     "STATE_UNSPECIFIED" => Some(Self::Unspecified),
@@ -5626,7 +5271,6 @@ pub struct DeleteMaterializedViewRequest {
     #[prost(string, tag = "2")]
     pub etag: ::prost::alloc::string::String,
 }
-/// Generated client implementations.
 pub mod bigtable_instance_admin_client {
     #![allow(
         unused_variables,
@@ -5637,9 +5281,6 @@ pub mod bigtable_instance_admin_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// Service for creating, configuring, and deleting Cloud Bigtable Instances and
-    /// Clusters. Provides access to the Instance and Cluster schemas only, not the
-    /// tables' metadata or data stored in those tables.
     #[derive(Debug, Clone)]
     pub struct BigtableInstanceAdminClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -5678,44 +5319,26 @@ pub mod bigtable_instance_admin_client {
         {
             BigtableInstanceAdminClient::new(InterceptedService::new(inner, interceptor))
         }
-        /// Compress requests with the given encoding.
-        ///
-        /// This requires the server to support it otherwise it might respond with an
-        /// error.
         #[must_use]
         pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.inner = self.inner.send_compressed(encoding);
             self
         }
-        /// Enable decompressing responses.
         #[must_use]
         pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.inner = self.inner.accept_compressed(encoding);
             self
         }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
         #[must_use]
         pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
             self.inner = self.inner.max_decoding_message_size(limit);
             self
         }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
         #[must_use]
         pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Create an instance within a project.
-        ///
-        /// Note that exactly one of Cluster.serve_nodes and
-        /// Cluster.cluster_config.cluster_autoscaling_config can be set. If
-        /// serve_nodes is set to non-zero, then the cluster is manually scaled. If
-        /// cluster_config.cluster_autoscaling_config is non-empty, then autoscaling is
-        /// enabled.
         pub async fn create_instance(
             &mut self,
             request: impl tonic::IntoRequest<super::CreateInstanceRequest>,
@@ -5745,7 +5368,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Gets information about an instance.
         pub async fn get_instance(
             &mut self,
             request: impl tonic::IntoRequest<super::GetInstanceRequest>,
@@ -5772,7 +5394,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Lists information about instances in a project.
         pub async fn list_instances(
             &mut self,
             request: impl tonic::IntoRequest<super::ListInstancesRequest>,
@@ -5802,9 +5423,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Updates an instance within a project. This method updates only the display
-        /// name and type for an Instance. To update other Instance properties, such as
-        /// labels, use PartialUpdateInstance.
         pub async fn update_instance(
             &mut self,
             request: impl tonic::IntoRequest<super::Instance>,
@@ -5831,8 +5449,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Partially updates an instance within a project. This method can modify all
-        /// fields of an Instance and is the preferred way to update an Instance.
         pub async fn partial_update_instance(
             &mut self,
             request: impl tonic::IntoRequest<super::PartialUpdateInstanceRequest>,
@@ -5862,7 +5478,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Delete an instance from a project.
         pub async fn delete_instance(
             &mut self,
             request: impl tonic::IntoRequest<super::DeleteInstanceRequest>,
@@ -5889,13 +5504,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Creates a cluster within an instance.
-        ///
-        /// Note that exactly one of Cluster.serve_nodes and
-        /// Cluster.cluster_config.cluster_autoscaling_config can be set. If
-        /// serve_nodes is set to non-zero, then the cluster is manually scaled. If
-        /// cluster_config.cluster_autoscaling_config is non-empty, then autoscaling is
-        /// enabled.
         pub async fn create_cluster(
             &mut self,
             request: impl tonic::IntoRequest<super::CreateClusterRequest>,
@@ -5925,7 +5533,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Gets information about a cluster.
         pub async fn get_cluster(
             &mut self,
             request: impl tonic::IntoRequest<super::GetClusterRequest>,
@@ -5952,7 +5559,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Lists information about clusters in an instance.
         pub async fn list_clusters(
             &mut self,
             request: impl tonic::IntoRequest<super::ListClustersRequest>,
@@ -5982,11 +5588,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Updates a cluster within an instance.
-        ///
-        /// Note that UpdateCluster does not support updating
-        /// cluster_config.cluster_autoscaling_config. In order to update it, you
-        /// must use PartialUpdateCluster.
         pub async fn update_cluster(
             &mut self,
             request: impl tonic::IntoRequest<super::Cluster>,
@@ -6016,18 +5617,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Partially updates a cluster within a project. This method is the preferred
-        /// way to update a Cluster.
-        ///
-        /// To enable and update autoscaling, set
-        /// cluster_config.cluster_autoscaling_config. When autoscaling is enabled,
-        /// serve_nodes is treated as an OUTPUT_ONLY field, meaning that updates to it
-        /// are ignored. Note that an update cannot simultaneously set serve_nodes to
-        /// non-zero and cluster_config.cluster_autoscaling_config to non-empty, and
-        /// also specify both in the update_mask.
-        ///
-        /// To disable autoscaling, clear cluster_config.cluster_autoscaling_config,
-        /// and explicitly set a serve_node count via the update_mask.
         pub async fn partial_update_cluster(
             &mut self,
             request: impl tonic::IntoRequest<super::PartialUpdateClusterRequest>,
@@ -6057,7 +5646,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Deletes a cluster from an instance.
         pub async fn delete_cluster(
             &mut self,
             request: impl tonic::IntoRequest<super::DeleteClusterRequest>,
@@ -6084,7 +5672,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Creates an app profile within an instance.
         pub async fn create_app_profile(
             &mut self,
             request: impl tonic::IntoRequest<super::CreateAppProfileRequest>,
@@ -6111,7 +5698,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Gets information about an app profile.
         pub async fn get_app_profile(
             &mut self,
             request: impl tonic::IntoRequest<super::GetAppProfileRequest>,
@@ -6138,7 +5724,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Lists information about app profiles in an instance.
         pub async fn list_app_profiles(
             &mut self,
             request: impl tonic::IntoRequest<super::ListAppProfilesRequest>,
@@ -6168,7 +5753,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Updates an app profile within an instance.
         pub async fn update_app_profile(
             &mut self,
             request: impl tonic::IntoRequest<super::UpdateAppProfileRequest>,
@@ -6198,7 +5782,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Deletes an app profile from an instance.
         pub async fn delete_app_profile(
             &mut self,
             request: impl tonic::IntoRequest<super::DeleteAppProfileRequest>,
@@ -6225,8 +5808,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Gets the access control policy for an instance resource. Returns an empty
-        /// policy if an instance exists but does not have a policy set.
         pub async fn get_iam_policy(
             &mut self,
             request: impl tonic::IntoRequest<
@@ -6258,8 +5839,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Sets the access control policy on an instance resource. Replaces any
-        /// existing policy.
         pub async fn set_iam_policy(
             &mut self,
             request: impl tonic::IntoRequest<
@@ -6291,7 +5870,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Returns permissions that the caller has on the specified instance resource.
         pub async fn test_iam_permissions(
             &mut self,
             request: impl tonic::IntoRequest<
@@ -6325,8 +5903,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Lists hot tablets in a cluster, within the time range provided. Hot
-        /// tablets are ordered based on CPU usage.
         pub async fn list_hot_tablets(
             &mut self,
             request: impl tonic::IntoRequest<super::ListHotTabletsRequest>,
@@ -6356,7 +5932,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Creates a logical view within an instance.
         pub async fn create_logical_view(
             &mut self,
             request: impl tonic::IntoRequest<super::CreateLogicalViewRequest>,
@@ -6386,7 +5961,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Gets information about a logical view.
         pub async fn get_logical_view(
             &mut self,
             request: impl tonic::IntoRequest<super::GetLogicalViewRequest>,
@@ -6413,7 +5987,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Lists information about logical views in an instance.
         pub async fn list_logical_views(
             &mut self,
             request: impl tonic::IntoRequest<super::ListLogicalViewsRequest>,
@@ -6443,7 +6016,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Updates a logical view within an instance.
         pub async fn update_logical_view(
             &mut self,
             request: impl tonic::IntoRequest<super::UpdateLogicalViewRequest>,
@@ -6473,7 +6045,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Deletes a logical view from an instance.
         pub async fn delete_logical_view(
             &mut self,
             request: impl tonic::IntoRequest<super::DeleteLogicalViewRequest>,
@@ -6500,7 +6071,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Creates a materialized view within an instance.
         pub async fn create_materialized_view(
             &mut self,
             request: impl tonic::IntoRequest<super::CreateMaterializedViewRequest>,
@@ -6530,7 +6100,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Gets information about a materialized view.
         pub async fn get_materialized_view(
             &mut self,
             request: impl tonic::IntoRequest<super::GetMaterializedViewRequest>,
@@ -6560,7 +6129,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Lists information about materialized views in an instance.
         pub async fn list_materialized_views(
             &mut self,
             request: impl tonic::IntoRequest<super::ListMaterializedViewsRequest>,
@@ -6590,7 +6158,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Updates a materialized view within an instance.
         pub async fn update_materialized_view(
             &mut self,
             request: impl tonic::IntoRequest<super::UpdateMaterializedViewRequest>,
@@ -6620,7 +6187,6 @@ pub mod bigtable_instance_admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Deletes a materialized view from an instance.
         pub async fn delete_materialized_view(
             &mut self,
             request: impl tonic::IntoRequest<super::DeleteMaterializedViewRequest>,
@@ -6649,7 +6215,6 @@ pub mod bigtable_instance_admin_client {
         }
     }
 }
-/// Generated server implementations.
 pub mod bigtable_instance_admin_server {
     #![allow(
         unused_variables,
@@ -6659,16 +6224,8 @@ pub mod bigtable_instance_admin_server {
         clippy::let_unit_value,
     )]
     use tonic::codegen::*;
-    /// Generated trait containing gRPC methods that should be implemented for use with BigtableInstanceAdminServer.
     #[async_trait]
     pub trait BigtableInstanceAdmin: std::marker::Send + std::marker::Sync + 'static {
-        /// Create an instance within a project.
-        ///
-        /// Note that exactly one of Cluster.serve_nodes and
-        /// Cluster.cluster_config.cluster_autoscaling_config can be set. If
-        /// serve_nodes is set to non-zero, then the cluster is manually scaled. If
-        /// cluster_config.cluster_autoscaling_config is non-empty, then autoscaling is
-        /// enabled.
         async fn create_instance(
             &self,
             request: tonic::Request<super::CreateInstanceRequest>,
@@ -6678,14 +6235,12 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Gets information about an instance.
         async fn get_instance(
             &self,
             request: tonic::Request<super::GetInstanceRequest>,
         ) -> std::result::Result<tonic::Response<super::Instance>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Lists information about instances in a project.
         async fn list_instances(
             &self,
             request: tonic::Request<super::ListInstancesRequest>,
@@ -6695,17 +6250,12 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Updates an instance within a project. This method updates only the display
-        /// name and type for an Instance. To update other Instance properties, such as
-        /// labels, use PartialUpdateInstance.
         async fn update_instance(
             &self,
             request: tonic::Request<super::Instance>,
         ) -> std::result::Result<tonic::Response<super::Instance>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Partially updates an instance within a project. This method can modify all
-        /// fields of an Instance and is the preferred way to update an Instance.
         async fn partial_update_instance(
             &self,
             request: tonic::Request<super::PartialUpdateInstanceRequest>,
@@ -6715,20 +6265,12 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Delete an instance from a project.
         async fn delete_instance(
             &self,
             request: tonic::Request<super::DeleteInstanceRequest>,
         ) -> std::result::Result<tonic::Response<()>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Creates a cluster within an instance.
-        ///
-        /// Note that exactly one of Cluster.serve_nodes and
-        /// Cluster.cluster_config.cluster_autoscaling_config can be set. If
-        /// serve_nodes is set to non-zero, then the cluster is manually scaled. If
-        /// cluster_config.cluster_autoscaling_config is non-empty, then autoscaling is
-        /// enabled.
         async fn create_cluster(
             &self,
             request: tonic::Request<super::CreateClusterRequest>,
@@ -6738,14 +6280,12 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Gets information about a cluster.
         async fn get_cluster(
             &self,
             request: tonic::Request<super::GetClusterRequest>,
         ) -> std::result::Result<tonic::Response<super::Cluster>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Lists information about clusters in an instance.
         async fn list_clusters(
             &self,
             request: tonic::Request<super::ListClustersRequest>,
@@ -6755,11 +6295,6 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Updates a cluster within an instance.
-        ///
-        /// Note that UpdateCluster does not support updating
-        /// cluster_config.cluster_autoscaling_config. In order to update it, you
-        /// must use PartialUpdateCluster.
         async fn update_cluster(
             &self,
             request: tonic::Request<super::Cluster>,
@@ -6769,18 +6304,6 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Partially updates a cluster within a project. This method is the preferred
-        /// way to update a Cluster.
-        ///
-        /// To enable and update autoscaling, set
-        /// cluster_config.cluster_autoscaling_config. When autoscaling is enabled,
-        /// serve_nodes is treated as an OUTPUT_ONLY field, meaning that updates to it
-        /// are ignored. Note that an update cannot simultaneously set serve_nodes to
-        /// non-zero and cluster_config.cluster_autoscaling_config to non-empty, and
-        /// also specify both in the update_mask.
-        ///
-        /// To disable autoscaling, clear cluster_config.cluster_autoscaling_config,
-        /// and explicitly set a serve_node count via the update_mask.
         async fn partial_update_cluster(
             &self,
             request: tonic::Request<super::PartialUpdateClusterRequest>,
@@ -6790,28 +6313,24 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Deletes a cluster from an instance.
         async fn delete_cluster(
             &self,
             request: tonic::Request<super::DeleteClusterRequest>,
         ) -> std::result::Result<tonic::Response<()>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Creates an app profile within an instance.
         async fn create_app_profile(
             &self,
             request: tonic::Request<super::CreateAppProfileRequest>,
         ) -> std::result::Result<tonic::Response<super::AppProfile>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Gets information about an app profile.
         async fn get_app_profile(
             &self,
             request: tonic::Request<super::GetAppProfileRequest>,
         ) -> std::result::Result<tonic::Response<super::AppProfile>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Lists information about app profiles in an instance.
         async fn list_app_profiles(
             &self,
             request: tonic::Request<super::ListAppProfilesRequest>,
@@ -6821,7 +6340,6 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Updates an app profile within an instance.
         async fn update_app_profile(
             &self,
             request: tonic::Request<super::UpdateAppProfileRequest>,
@@ -6831,15 +6349,12 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Deletes an app profile from an instance.
         async fn delete_app_profile(
             &self,
             request: tonic::Request<super::DeleteAppProfileRequest>,
         ) -> std::result::Result<tonic::Response<()>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Gets the access control policy for an instance resource. Returns an empty
-        /// policy if an instance exists but does not have a policy set.
         async fn get_iam_policy(
             &self,
             request: tonic::Request<
@@ -6851,8 +6366,6 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Sets the access control policy on an instance resource. Replaces any
-        /// existing policy.
         async fn set_iam_policy(
             &self,
             request: tonic::Request<
@@ -6864,7 +6377,6 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Returns permissions that the caller has on the specified instance resource.
         async fn test_iam_permissions(
             &self,
             request: tonic::Request<
@@ -6878,8 +6390,6 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Lists hot tablets in a cluster, within the time range provided. Hot
-        /// tablets are ordered based on CPU usage.
         async fn list_hot_tablets(
             &self,
             request: tonic::Request<super::ListHotTabletsRequest>,
@@ -6889,7 +6399,6 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Creates a logical view within an instance.
         async fn create_logical_view(
             &self,
             request: tonic::Request<super::CreateLogicalViewRequest>,
@@ -6899,14 +6408,12 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Gets information about a logical view.
         async fn get_logical_view(
             &self,
             request: tonic::Request<super::GetLogicalViewRequest>,
         ) -> std::result::Result<tonic::Response<super::LogicalView>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Lists information about logical views in an instance.
         async fn list_logical_views(
             &self,
             request: tonic::Request<super::ListLogicalViewsRequest>,
@@ -6916,7 +6423,6 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Updates a logical view within an instance.
         async fn update_logical_view(
             &self,
             request: tonic::Request<super::UpdateLogicalViewRequest>,
@@ -6926,14 +6432,12 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Deletes a logical view from an instance.
         async fn delete_logical_view(
             &self,
             request: tonic::Request<super::DeleteLogicalViewRequest>,
         ) -> std::result::Result<tonic::Response<()>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Creates a materialized view within an instance.
         async fn create_materialized_view(
             &self,
             request: tonic::Request<super::CreateMaterializedViewRequest>,
@@ -6943,7 +6447,6 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Gets information about a materialized view.
         async fn get_materialized_view(
             &self,
             request: tonic::Request<super::GetMaterializedViewRequest>,
@@ -6953,7 +6456,6 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Lists information about materialized views in an instance.
         async fn list_materialized_views(
             &self,
             request: tonic::Request<super::ListMaterializedViewsRequest>,
@@ -6963,7 +6465,6 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Updates a materialized view within an instance.
         async fn update_materialized_view(
             &self,
             request: tonic::Request<super::UpdateMaterializedViewRequest>,
@@ -6973,7 +6474,6 @@ pub mod bigtable_instance_admin_server {
         > {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
-        /// Deletes a materialized view from an instance.
         async fn delete_materialized_view(
             &self,
             request: tonic::Request<super::DeleteMaterializedViewRequest>,
@@ -6981,9 +6481,6 @@ pub mod bigtable_instance_admin_server {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
     }
-    /// Service for creating, configuring, and deleting Cloud Bigtable Instances and
-    /// Clusters. Provides access to the Instance and Cluster schemas only, not the
-    /// tables' metadata or data stored in those tables.
     #[derive(Debug)]
     pub struct BigtableInstanceAdminServer<T> {
         inner: Arc<T>,
@@ -7014,29 +6511,21 @@ pub mod bigtable_instance_admin_server {
         {
             InterceptedService::new(Self::new(inner), interceptor)
         }
-        /// Enable decompressing requests with the given encoding.
         #[must_use]
         pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.accept_compression_encodings.enable(encoding);
             self
         }
-        /// Compress responses with the given encoding, if the client supports it.
         #[must_use]
         pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.send_compression_encodings.enable(encoding);
             self
         }
-        /// Limits the maximum size of a decoded message.
-        ///
-        /// Default: `4MB`
         #[must_use]
         pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
             self.max_decoding_message_size = Some(limit);
             self
         }
-        /// Limits the maximum size of an encoded message.
-        ///
-        /// Default: `usize::MAX`
         #[must_use]
         pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
             self.max_encoding_message_size = Some(limit);
@@ -8624,7 +8113,6 @@ pub mod bigtable_instance_admin_server {
             }
         }
     }
-    /// Generated gRPC service name
     pub const SERVICE_NAME: &str = "google.bigtable.admin.v2.BigtableInstanceAdmin";
     impl<T> tonic::server::NamedService for BigtableInstanceAdminServer<T> {
         const NAME: &'static str = SERVICE_NAME;
