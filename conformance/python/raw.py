@@ -30,6 +30,9 @@ _RESPONSES = {
 _STREAMS = "ReadRows SampleRowKeys MutateRows"
 
 
+KEYLESS = "a row has to begin with key, family and qualifier"
+
+
 class Protocol(Exception):
     """The server broke the rules of the row stream."""
 
@@ -93,7 +96,7 @@ def merge(responses, reverse=False, whole_rows=True):
                 continue
             if key is None:
                 if not chunk.row_key or not chunk.HasField("family_name") or not chunk.HasField("qualifier"):
-                    raise Protocol("a row has to begin with key, family and qualifier")
+                    raise Protocol(KEYLESS)
                 if last_key is not None and (chunk.row_key >= last_key if reverse else chunk.row_key <= last_key):
                     raise Protocol(f"row {chunk.row_key!r} comes after {last_key!r}")
                 key, cells = chunk.row_key, []

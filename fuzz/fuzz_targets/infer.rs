@@ -18,8 +18,12 @@ fuzz_target!(|data: &[u8]| {
         assert!((0.0..1.000_001).contains(&(shares + layout.unexplained_share)), "{layout}");
         for format in layout.formats.iter().filter(|_| !layout.from_schema) {
             let fields = format.fields().count();
-            let cut: Vec<usize> =
-                sample.uniform.iter().filter_map(|arrived| split(format, &arrived.key)).map(|cut| cut.len()).collect();
+            let cut: Vec<usize> = sample
+                .uniform
+                .iter()
+                .filter_map(|arrived| split(format, &arrived.key))
+                .map(|cut| cut.len())
+                .collect();
             assert!(!cut.is_empty() && cut.iter().all(|count| *count == fields), "{format}");
         }
     }
