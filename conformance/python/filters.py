@@ -136,10 +136,13 @@ class Filters:
         one.chain.SetInParent()
         labelled = False
         for _ in range(1 if spoil else self.random.randint(2, 3)):
+            spoilt = len(self.episode.spoilt)
             made = self.make(depth - 1, may_limit)
             text = str(made)
             if "apply_label" in text:
                 if labelled:
+                    # What is wrong with a filter that is not sent is nobody's to refuse.
+                    del self.episode.spoilt[spoilt:]
                     continue
                 labelled = True
             # Copies of a cell have no order among them, so nothing may count them.
