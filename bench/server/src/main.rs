@@ -33,7 +33,7 @@ fn main() -> Result<()> {
         let order = if round % 2 == 0 { [true, false] } else { [false, true] };
         for is_ours in order {
             let server = if is_ours { Server::rowkey()? } else { Server::emulator(&emulator)? };
-            let figures = runtime.block_on(scenarios::run(&server.endpoint(), rows))?;
+            let figures = runtime.block_on(scenarios::run(&server.endpoint(), server.id(), rows))?;
             if is_ours {
                 ours.push(figures)
             } else {
@@ -47,18 +47,27 @@ fn main() -> Result<()> {
         }
     }
     println!("{rows} rows of 100 bytes, {rounds} rounds, medians\n");
-    println!("| | Rowkey | emulator | ratio |\n| --- | --- | --- | --- |");
+    println!("| | Rowkey | emulator | ratio | processor, us: Rowkey | emulator | ratio |");
+    println!("| --- | --- | --- | --- | --- | --- | --- |");
     for (index, (name, unit)) in SCENARIOS.iter().enumerate() {
-        let (a, b) = (median(&ours, index), median(&theirs, index));
+        let value = |figures: &[Figures]| median(figures.iter().map(|figures| figures[index].value));
+        let cpu = |figures: &[Figures]| median(figures.iter().map(|figures| figures[index].cpu_us));
+        let (a, b) = (value(&ours), value(&theirs));
         // Times are better when they are small, rates when they are great.
         let ratio = if unit.is_time() { b / a } else { a / b };
-        println!("| {name} | {} | {} | {ratio:.1} |", unit.show(a), unit.show(b));
+        let (x, y) = (cpu(&ours), cpu(&theirs));
+        println!(
+            "| {name} | {} | {} | {ratio:.1} | {x:.1} | {y:.1} | {:.1} |",
+            unit.show(a),
+            unit.show(b),
+            y / x
+        );
     }
     Ok(())
 }
 
-fn median(figures: &[Figures], index: usize) -> f64 {
-    let mut values: Vec<f64> = figures.iter().map(|figures| figures[index]).collect();
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }

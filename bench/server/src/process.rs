@@ -62,6 +62,11 @@ impl Server {
         format!("http://{}", self.address)
     }
 
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Resident memory.
     pub fn resident_mb(&self) -> u64 {
         let status =
@@ -69,6 +74,13 @@ impl Server {
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) / 1024
     }
+}
+
+/// Seconds of the processor that a process has taken, in steps of 10 ms (`/proc/PID/stat`, fields 14 and 15).
+pub fn cpu_s(process: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
+    fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
 impl Drop for Server {

@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::client::{Client, create_table};
+use crate::process::cpu_s;
 use bytes::Bytes;
 use std::time::Instant;
 
@@ -39,36 +40,71 @@ pub const SCENARIOS: [(&str, Unit); 9] = [
     ("mixed, 32 clients: half reads, 45 % `MutateRow`, 5 % ranges of about 10 rows", Unit::Rate("requests")),
 ];
 
+/// What came out of a scenario.
+#[derive(Clone, Copy, Default)]
+pub struct Figure {
+    /// A rate or a time, as the scenario's [`Unit`] says.
+    pub value: f64,
+    /// Microseconds of the processor that the server took for each row, read or request; scans of ten rows: for each scan.
+    pub cpu_us: f64,
+}
+
 /// One figure a scenario.
-pub type Figures = [f64; SCENARIOS.len()];
+pub type Figures = [Figure; SCENARIOS.len()];
 
 /// Connections; both servers get as many.
 const CONNECTIONS: usize = 4;
 
 /// Runs all of them on a fresh server.
-pub async fn run(endpoint: &str, rows: u64) -> Result<Figures> {
+pub async fn run(endpoint: &str, process: u32, rows: u64) -> Result<Figures> {
     create_table(endpoint).await?;
     let mut clients = Vec::new();
     for _ in 0..CONNECTIONS {
         clients.push(Client::connect(endpoint).await?);
     }
+    let mut meter = Meter { process, before_s: cpu_s(process) };
     let tenth = bulk(&clients, 0..rows / 10).await?;
-    let small_scan = first_rows(&mut clients[0], 20).await?;
+    let bulk_cpu = meter.take();
+    let small_scan = Figure { value: first_rows(&mut clients[0], 20).await?, cpu_us: meter.take() / 20.0 };
     let rest = bulk(&clients, rows / 10..rows).await?;
-    let bulk_rate = rows as f64 / (tenth + rest);
-    let large_scan = first_rows(&mut clients[0], 10).await?;
+    let bulk =
+        Figure { value: rows as f64 / (tenth + rest), cpu_us: (bulk_cpu + meter.take()) / rows as f64 };
+    let large_scan = Figure { value: first_rows(&mut clients[0], 20).await?, cpu_us: meter.take() / 20.0 };
     let begun = Instant::now();
     let count = clients[0].scan(Bytes::new(), 0).await?;
-    let full = count as f64 / begun.elapsed().as_secs_f64();
+    let full =
+        Figure { value: count as f64 / begun.elapsed().as_secs_f64(), cpu_us: meter.take() / rows as f64 };
     if count != rows {
         return Err(format!("a full scan found {count} of {rows} rows").into());
     }
-    let read_1 = concurrent(&clients, 1, 3_000, Load::Read, rows).await?;
-    let read_32 = concurrent(&clients, 32, 20_000, Load::Read, rows).await?;
-    let write_1 = concurrent(&clients, 1, 1_000, Load::Write, rows).await?;
-    let write_32 = concurrent(&clients, 32, 20_000, Load::Write, rows).await?;
-    let mixed = concurrent(&clients, 32, 10_000, Load::Mixed, rows).await?;
-    Ok([bulk_rate, write_1, write_32, read_1, read_32, large_scan, small_scan, full, mixed])
+    let mut many = Vec::new();
+    for (count, requests, load) in [
+        (1, 1_000, Load::Write),
+        (32, 20_000, Load::Write),
+        (1, 5_000, Load::Read),
+        (32, 20_000, Load::Read),
+        (32, 10_000, Load::Mixed),
+    ] {
+        let value = concurrent(&clients, count, requests, load, rows).await?;
+        many.push(Figure { value, cpu_us: meter.take() / requests as f64 });
+    }
+    Ok([bulk, many[0], many[1], many[2], many[3], large_scan, small_scan, full, many[4]])
+}
+
+/// What the server takes of the processor.
+struct Meter {
+    process: u32,
+    before_s: f64,
+}
+
+impl Meter {
+    /// Microseconds since the last time.
+    fn take(&mut self) -> f64 {
+        let now_s = cpu_s(self.process);
+        let taken_us = (now_s - self.before_s) * 1e6;
+        self.before_s = now_s;
+        taken_us
+    }
 }
 
 /// Writes rows, and answers with the seconds that it took.
