@@ -56,12 +56,10 @@ fn main() -> Result<()> {
         // Times are better when they are small, rates when they are great.
         let ratio = if unit.is_time() { b / a } else { a / b };
         let (x, y) = (cpu(&ours), cpu(&theirs));
-        println!(
-            "| {name} | {} | {} | {ratio:.1} | {x:.1} | {y:.1} | {:.1} |",
-            unit.show(a),
-            unit.show(b),
-            y / x
-        );
+        // Clocks of processes have steps of 10 ms.
+        let cpu_ratio = if x > 0.0 && y > 0.0 { format!("{:.1}", y / x) } else { "-".to_owned() };
+        let [x, y] = [x, y].map(|us| if us > 0.0 { format!("{us:.1}") } else { "too little".to_owned() });
+        println!("| {name} | {} | {} | {ratio:.1} | {x} | {y} | {cpu_ratio} |", unit.show(a), unit.show(b));
     }
     Ok(())
 }
