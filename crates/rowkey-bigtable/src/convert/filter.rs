@@ -7,12 +7,9 @@ use rowkey_proto::data;
 use rowkey_proto::data::column_range::{EndQualifier, StartQualifier};
 use rowkey_proto::data::row_filter::Filter as Kind;
 use rowkey_proto::data::value_range::{EndValue, StartValue};
-use rowkey_store::limits::FILTER_DEPTH_MAX;
+use rowkey_store::limits::{FILTER_BYTES_MAX, FILTER_DEPTH_MAX};
 use rowkey_store::{Error, ErrorKind, Filter, Result};
 use std::ops::Bound;
-
-/// Bytes of a filter as a message (`RowFilter`).
-const FILTER_BYTES_MAX: usize = 20_480;
 
 /// A filter tree. A filter that says nothing lets everything through; whether it really says nothing, or something that this server
 /// does not know, is asked of the request's bytes with [`super::unknown_filters`], if [`says_nothing`].

@@ -10,8 +10,6 @@
 //! Engine names of tables everywhere: see [`crate::catalog::Catalog`]. The server's own tables (`_rowkey...`) are not recorded. Nothing
 //! recorded is ever lost but by the bounds that are written down here, and nothing here makes an operation fail.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "its callers are the next changes"))]
-
 mod answer;
 mod ask;
 mod buffer;

@@ -92,7 +92,8 @@ impl Sample {
     }
 
     /// Whether every operation of these minutes is kept.
-    pub(super) fn is_complete(&self) -> bool {
+    #[cfg(test)]
+    fn is_complete(&self) -> bool {
         !self.passed_over
     }
 

@@ -201,7 +201,7 @@ fn bad_filters_are_refused_before_a_row_is_looked_at() {
 }
 
 #[test]
-fn a_filter_that_lets_nothing_through_can_be_given_up() {
+fn a_filter_that_lets_nothing_through_gives_no_row() {
     on_memory(Options::default(), |client| {
         write(client);
         let nothing: Result<Vec<_>, Status> = client.read(request(value("none")));
