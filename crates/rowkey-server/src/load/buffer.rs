@@ -263,7 +263,8 @@ fn write(record: &Record, writer: &mut Writer<'_>) {
         is_reversed: outcome.reversed,
         rows: 0,
         bytes: 0,
-        time_us: took_us,
+        // A batch took its time once: each of its rows gets its part, rounded up so that it does not vanish.
+        time_us: took_us.div_ceil(outcome.batch_rows.max(1)),
         counts: Some(Counted {
             kind: kind_number(operation.kind),
             outcome: outcome_number(outcome.error),
@@ -419,6 +420,15 @@ mod tests {
                 "t Read \"k\"..Some(\"k\\0\") last None rows 1 bytes 5 us 4 counts true",
                 "t Scan \"m\"..Some(\"n\") last None rows 4 bytes 9 us 3 counts false"
             ]
+        );
+    }
+
+    #[test]
+    fn rows_that_were_written_together_share_their_time() {
+        let outcome = Outcome { rows: 1, bytes: 5, started_us: 993, batch_rows: 4, ..Outcome::default() };
+        assert_eq!(
+            events(&record(OperationKind::Mutate, Scope::Key("k".into()), outcome)),
+            ["t Write \"k\"..None last None rows 1 bytes 5 us 2 counts true"]
         );
     }
 

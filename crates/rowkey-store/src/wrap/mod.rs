@@ -88,6 +88,9 @@ pub struct Outcome {
     pub reversed: bool,
     /// The layer's time when it began.
     pub started_us: i64,
+    /// Rows that were written together with this one, itself included: the time from beginning to end is that of all of them. 0 or 1: it
+    /// was alone.
+    pub batch_rows: u64,
     /// How it failed.
     pub error: Option<ErrorKind>,
 }
@@ -251,11 +254,17 @@ impl<E: Engine, L: Layer + 'static> Engine for Wrapped<E, L> {
                 self.layer.after(&operation, &outcome);
             }
             Ok(results) => {
+                let batch_rows = results.len() as u64;
                 for ((key, outcome), result) in keys.into_iter().zip(outcomes).zip(results) {
                     operation.scope = Scope::Key(key);
                     let outcome = match result {
-                        Ok(()) => Outcome { started_us, ..outcome },
-                        Err(error) => Outcome { started_us, error: Some(error.kind()), ..Outcome::default() },
+                        Ok(()) => Outcome { started_us, batch_rows, ..outcome },
+                        Err(error) => Outcome {
+                            started_us,
+                            batch_rows,
+                            error: Some(error.kind()),
+                            ..Outcome::default()
+                        },
                     };
                     self.layer.after(&operation, &outcome);
                 }
