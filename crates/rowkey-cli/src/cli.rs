@@ -4,9 +4,6 @@ use crate::command;
 use crate::output::{Color, FormatArg};
 use clap::{Args, Parser, Subcommand};
 
-/// Where the tables are, if nobody says.
-pub(crate) const DEFAULT_STORE: &str = "./data";
-
 const ABOUT: &str = "Design row keys, and use them, for Bigtable, HBase and an embedded store.";
 
 const LONG_ABOUT: &str = "\
@@ -48,7 +45,7 @@ pub(crate) struct Cli {
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct GlobalArgs {
     /// Where the tables are: the folder of an embedded store
-    #[arg(long, global = true, value_name = "FOLDER", env = "ROWKEY_STORE", default_value = DEFAULT_STORE)]
+    #[arg(long, global = true, value_name = "FOLDER", env = "ROWKEY_STORE", default_value = "./data")]
     pub(crate) store: String,
     /// How results are printed: text for people, json (lines) or csv for programs, sarif for findings of the doctor
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]

@@ -28,8 +28,11 @@ struct Serving {
 
 impl Serving {
     fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let mut process =
-            rowkey(folder, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Self::of(rowkey(folder, arguments))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let stdout = BufReader::new(process.stdout.take().unwrap());
         let lines = stdout.lines().map(Result::unwrap).take(3).collect();
         Self { process, lines }
@@ -85,6 +88,20 @@ fn it_takes_the_emulators_place() {
     assert!(server.lines[0].starts_with("Bigtable API    127.0.0.1:"), "{:?}", server.lines);
     assert_eq!(server.stop().0, Some(0));
     assert_eq!(folder.path().read_dir().unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn an_emulator_is_empty_whatever_store_the_environment_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = rowkey(folder.path(), &["-port", "0"]);
+    command.env("ROWKEY_STORE", folder.path().join("mine"));
+    let server = Serving::of(command);
+    assert_eq!(server.stop().0, Some(0));
+    assert!(!folder.path().join("mine").exists());
+    let given = Serving::start(folder.path(), &["-port", "0", "--store", "given"]);
+    assert!(given.lines[0].ends_with("over the embedded store at given"), "{:?}", given.lines);
+    assert_eq!(given.stop().0, Some(0));
+    refused(folder.path(), &["--store", "x", "serve", "--ephemeral"], 2, "leave --store out");
 }
 
 #[test]

@@ -23,6 +23,13 @@ pub(crate) fn rewritten(args: impl IntoIterator<Item = OsString>) -> Vec<OsStrin
     args
 }
 
+/// Whether a command line says itself where the store is.
+pub(crate) fn names_a_store(args: impl IntoIterator<Item = OsString>) -> bool {
+    args.into_iter()
+        .filter_map(|arg| arg.into_string().ok())
+        .any(|arg| arg == "--store" || arg.starts_with("--store="))
+}
+
 /// An option with a single dash, as ours: `-port`, `-port=8086`.
 fn option(arg: &OsString) -> Option<OsString> {
     let text = arg.to_str()?.strip_prefix('-').filter(|text| !text.starts_with('-'))?;

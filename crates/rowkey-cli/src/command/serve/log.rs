@@ -3,6 +3,10 @@
 use clap::ValueEnum;
 use std::io;
 use tracing::Level;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// How the log is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -24,7 +28,7 @@ pub(crate) enum LogLevel {
     Warn,
     /// What happened: tables made, tablets cut.
     Info,
-    /// Every request.
+    /// Every request that failed, with its id.
     Debug,
 }
 
@@ -36,10 +40,16 @@ pub(crate) fn start(format: LogFormat, level: LogLevel, ansi: bool) {
         LogLevel::Info => Level::INFO,
         LogLevel::Debug => Level::DEBUG,
     };
-    let lines = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr).with_target(false);
+    // What libraries have to say below that, such as every frame of HTTP/2, is for their authors.
+    let ours = Targets::new().with_default(level.min(Level::WARN)).with_target("rowkey", level);
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
     // A second server of this process, which there is none of, would log as the first one does.
     let _ = match format {
-        LogFormat::Text => tracing::subscriber::set_global_default(lines.with_ansi(ansi).finish()),
-        LogFormat::Json => tracing::subscriber::set_global_default(lines.json().flatten_event(true).finish()),
+        LogFormat::Text => {
+            tracing_subscriber::registry().with(lines.with_ansi(ansi).with_filter(ours)).try_init()
+        }
+        LogFormat::Json => {
+            tracing_subscriber::registry().with(lines.json().flatten_event(true).with_filter(ours)).try_init()
+        }
     };
 }

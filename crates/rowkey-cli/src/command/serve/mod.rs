@@ -3,7 +3,6 @@
 pub(crate) mod launcher;
 mod log;
 
-use crate::cli::DEFAULT_STORE;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::json;
@@ -70,7 +69,7 @@ pub(crate) struct ServeArgs {
     /// The log on stderr: text or json
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     log_format: log::LogFormat,
-    /// What is logged: error, warn, info, or debug (every request)
+    /// What is logged: error, warn, info, or debug (every request that failed)
     #[arg(long, value_name = "LEVEL", default_value = "warn", hide_possible_values = true)]
     log_level: log::LogLevel,
     /// Take the emulator's place: set by its command line
@@ -81,7 +80,14 @@ pub(crate) struct ServeArgs {
 /// Runs it.
 pub(crate) fn run(args: &ServeArgs, session: &mut Session) -> Result<Exit> {
     let options = options(args, session)?;
-    let temporary = args.ephemeral || args.emulate && session.store == DEFAULT_STORE;
+    let given = launcher::names_a_store(std::env::args_os());
+    if args.ephemeral && given {
+        return Err(Failure::usage(
+            "--ephemeral keeps the store in a temporary folder; leave --store out, or it",
+        ));
+    }
+    // Whoever starts an emulator wants it empty, whatever store the environment names for other commands.
+    let temporary = args.ephemeral || args.emulate && !given;
     let folder = temporary.then(temporary_folder).transpose()?;
     let engine = match &folder {
         Some(folder) => store::open_folder(&folder.path().join("store"), session, Access::Create)?,
