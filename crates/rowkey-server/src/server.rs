@@ -50,10 +50,13 @@ impl Server {
             .map_err(|error| unavailable("threads cannot be started", error))?;
         let (stop, stopping) = watch::channel(false);
         let mut services = JoinSet::new();
-        let grpc = runtime.block_on(listen(shared.options.grpc_address))?;
+        let grpc = runtime.block_on(listen(shared.options.grpc_address, "gRPC"))?;
         let grpc_address = address(&grpc)?;
-        let http =
-            shared.options.http_address.map(|address| runtime.block_on(listen(address))).transpose()?;
+        let http = shared
+            .options
+            .http_address
+            .map(|address| runtime.block_on(listen(address, "HTTP, the page")))
+            .transpose()?;
         let http_address = http.as_ref().map(address).transpose()?;
         services.spawn_on(grpc::serve(Arc::clone(&shared), grpc, stopping.clone()), runtime.handle());
         if let Some(http) = http {
@@ -98,10 +101,10 @@ impl Server {
     }
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener> {
+async fn listen(address: SocketAddr, service: &str) -> Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| {
         let what =
-            format!("cannot listen on {address}; is another server there? Choose another address or port");
+            format!("cannot listen on {address} for {service}; is another server there? Choose another address or port");
         unavailable(&what, error)
     })
 }

@@ -117,7 +117,8 @@ pub(super) async fn doctor(
     let answer = app.heavy(move |shared| {
         config(shared, &table)?;
         let diagnosis = shared.load.diagnosis(&table).ok_or_else(|| {
-            let message = "nothing was read or written in the last 15 minutes: there is nothing to examine";
+            let message = "nothing was read or written in the last 15 minutes, or since the server was started: there is nothing \
+                           to examine";
             Error::new(ErrorKind::NotFound, message)
         })?;
         let source = Source {

@@ -96,6 +96,8 @@ pub(crate) async fn serve(
 fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/", get(page::page))
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/metrics", get(numbers))
         .route("/api/nodes", get(table::nodes))
         .route("/api/tables", get(table::tables))
         .route("/api/tables/{table}", get(table::design))
@@ -113,9 +115,6 @@ fn router(app: Arc<App>) -> Router {
         .method_not_allowed_fallback(|| async { Failure::method() })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::guard))
-        // Behind the guard: these show nothing of any key to a browser, and are asked under whatever name a container has.
-        .route("/healthz", get(|| async { "ok\n" }))
-        .route("/metrics", get(numbers))
         .with_state(app)
 }
 

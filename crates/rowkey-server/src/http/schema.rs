@@ -12,9 +12,11 @@ use crate::shared::Shared;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use rowkey::{Codec, KeySchema, escape};
+use rowkey_hotspot::heatmap::Metric;
 use rowkey_hotspot::report::Json;
-use rowkey_store::{Error, ErrorKind, Result, TableConfig};
+use rowkey_store::{Error, ErrorKind, Result, RowRange, TableConfig};
 use rowkey_table::SCHEMA_ANNOTATION;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The annotation that holds a schema which is only looked through.
@@ -124,8 +126,13 @@ fn keep(shared: &Shared, table: &str, toml: Option<String>) -> Result<()> {
 /// Tries a schema on keys that were read or written: how many follow it, and the first that does not.
 fn tried(shared: &Shared, table: &str, codec: &Codec) -> Json {
     let sheet = shared.load.sheet(table, &SheetQuery { columns: 1, ..SheetQuery::default() });
+    // A scan is recorded where it began, which need not be the key of a row: the keys written most are added, and no key is none.
+    let written = shared.load.hot_keys(table, &RowRange::all(), Metric::Writes);
+    let examples = sheet.view.rows.iter().filter_map(|row| row.example.as_deref());
+    let keys: BTreeSet<&[u8]> =
+        examples.chain(written.keys.iter().map(|hot| &hot.key[..])).filter(|key| !key.is_empty()).collect();
     let (mut checked, mut decoded, mut failure) = (0_u64, 0_u64, None);
-    for key in sheet.view.rows.iter().filter_map(|row| row.example.as_deref()) {
+    for key in keys {
         checked += 1;
         match codec.explain(key).error {
             None => decoded += 1,

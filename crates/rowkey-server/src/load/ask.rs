@@ -186,12 +186,10 @@ impl Load {
         }
     }
 
-    /// The key schema of a table: the one given at the start or by [`Load::set_schema`], else the one that is kept with the table.
+    /// The key schema of a table: the one that it was made with, else the one given at the start or by [`Load::set_schema`].
     pub(crate) fn schema(&self, table: &str) -> Option<Codec> {
-        if let Some(given) = lock(&self.given).get(table) {
-            return Some(given.clone());
-        }
-        self.known(table).and_then(|table| lock(&table).kept_schema.clone())
+        let kept = self.known(table).and_then(|table| lock(&table).kept_schema.clone());
+        kept.or_else(|| lock(&self.given).get(table).cloned())
     }
 
     /// Reads the keys of a table by this schema, until the server stops; `None`: by the one that is kept with the table, if any.

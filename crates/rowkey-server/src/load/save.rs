@@ -153,7 +153,7 @@ impl Load {
     pub(super) fn read_back(&self) -> Result<()> {
         ensure_system_table(&*self.engine)?;
         let there: BTreeSet<String> = self.engine.list_tables()?.into_iter().collect();
-        let open = self.now_ms().div_euclid(MINUTE_MS);
+        let now_ms = self.now_ms();
         let mut gone: BTreeSet<String> = BTreeSet::new();
         let mut quarters: BTreeSet<i64> = BTreeSet::new();
         let mut current: Option<(String, Arc<Mutex<Table>>)> = None;
@@ -177,7 +177,7 @@ impl Load {
             if let Some(history) = self.decode(&name, &value) {
                 let minutes = name.tier.minutes();
                 let start = name.number.saturating_mul(minutes);
-                lock(table).restore(start, minutes, &history, open, self.size());
+                lock(table).restore(start, minutes, &history, now_ms, self.size());
             }
         }
         self.keep_within_memory();

@@ -340,15 +340,16 @@ impl Table {
         self.unsaved = self.unsaved.split_off(&minute);
     }
 
-    /// Takes back what was kept of a period of so many minutes. Minutes from `open` on are still to be saved.
+    /// Takes back what was kept of a period of so many minutes. The minute of `now_ms` is still to be saved.
     pub(super) fn restore(
         &mut self,
         start_minute: i64,
         minutes: i64,
         history: &History,
-        open: i64,
+        now_ms: i64,
         size: Size,
     ) {
+        let open = now_ms.div_euclid(MINUTE_MS);
         let start_ms = start_minute.saturating_mul(MINUTE_MS);
         let sums = history.sums();
         self.totals.add(&sums);
@@ -362,7 +363,8 @@ impl Table {
             self.hot.note(&tablet.range, tablet.node, peak_ms, peak_end_ms, tablet.peak_work_ns);
         }
         let slots = if minutes == 1 && open.saturating_mul(MINUTE_MS).saturating_sub(start_ms) < NARROW_MS {
-            MINUTE_MS / SLOT_MS
+            // Not into the future: a server may be started again in the minute in which it stopped.
+            (now_ms.saturating_sub(start_ms) / SLOT_MS + 1).clamp(1, MINUTE_MS / SLOT_MS)
         } else {
             1
         };
