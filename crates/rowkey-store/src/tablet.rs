@@ -82,6 +82,20 @@ pub struct WeightSample {
     pub weight: u64,
 }
 
+/// Row keys as samples, each with how often it comes.
+pub fn samples<'k>(keys: impl IntoIterator<Item = &'k [u8]>) -> Vec<WeightSample> {
+    let mut sorted: Vec<&[u8]> = keys.into_iter().collect();
+    sorted.sort_unstable();
+    let mut samples: Vec<WeightSample> = Vec::with_capacity(sorted.len());
+    for key in sorted {
+        match samples.last_mut() {
+            Some(last) if last.key[..] == *key => last.weight += 1,
+            _ => samples.push(WeightSample { key: RowKey::copy_from_slice(key), weight: 1 }),
+        }
+    }
+    samples
+}
+
 /// Where to cut a tablet that weighs more than `weight_max`: at the sample that comes nearest to halves. Samples are ascending.
 /// `None`: it is light enough, or it cannot be cut because all is in one row.
 pub fn choose_split(tablet: &RowRange, samples: &[WeightSample], weight_max: u64) -> Option<RowKey> {

@@ -5,7 +5,7 @@ use super::engine::{Blocked, Simulation, TABLETS_MAX};
 use super::finder::Finder;
 use super::settings::{Balancer, Cut, LoadRule, SizeRule, Watched};
 use super::tablet::{Hot, Load, Tablet};
-use rowkey_store::tablet::{self, WeightSample};
+use rowkey_store::tablet;
 use rowkey_store::{RowKey, RowRange};
 
 /// Keys are kept of a tablet that fills fast from this part of its limit on, so that its middle is known when it is full.
@@ -104,15 +104,7 @@ impl Simulation {
 
     /// The middle of some keys of a tablet, as a store would cut there.
     fn middle(&self, id: u32, keys: &[Box<[u8]>]) -> Option<Vec<u8>> {
-        let mut sorted: Vec<&[u8]> = keys.iter().map(|key| &**key).collect();
-        sorted.sort_unstable();
-        let mut samples: Vec<WeightSample> = Vec::with_capacity(sorted.len());
-        for key in sorted {
-            match samples.last_mut() {
-                Some(last) if last.key[..] == *key => last.weight += 1,
-                _ => samples.push(WeightSample { key: RowKey::copy_from_slice(key), weight: 1 }),
-            }
-        }
+        let samples = tablet::samples(keys.iter().map(|key| &**key));
         let start = self.index.start(id);
         let end =
             self.index.next(self.index.find(start)).map(|next| self.index.start(self.index.tablet(next)));

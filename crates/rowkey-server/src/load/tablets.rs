@@ -3,7 +3,7 @@
 //! Sums are exact. Where a tablet is cut, what it had counted is shared between its parts as its latest keys say; both add up to it.
 
 use super::answer::{Sums, TabletState};
-use rowkey_store::tablet::{TabletMap, WeightSample};
+use rowkey_store::tablet::{self, TabletMap, WeightSample};
 use rowkey_store::{RowKey, RowRange};
 
 /// Milliseconds of a slot of [`Recent`], and the number of slots: together a minute.
@@ -154,17 +154,7 @@ impl Tablet {
 
     /// The keys of its latest operations, each with how often it came: where to cut it.
     pub(super) fn samples(&self) -> Vec<WeightSample> {
-        let mut sorted: Vec<&[u8]> =
-            self.keys.iter().flat_map(|keys| keys.keys.iter().map(|key| &**key)).collect();
-        sorted.sort_unstable();
-        let mut samples: Vec<WeightSample> = Vec::with_capacity(sorted.len());
-        for key in sorted {
-            match samples.last_mut() {
-                Some(last) if last.key[..] == *key => last.weight += 1,
-                _ => samples.push(WeightSample { key: RowKey::copy_from_slice(key), weight: 1 }),
-            }
-        }
-        samples
+        tablet::samples(self.keys.iter().flat_map(|keys| keys.keys.iter().map(|key| &**key)))
     }
 
     /// Cuts off what lies at and behind `key`.
