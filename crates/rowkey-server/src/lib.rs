@@ -8,6 +8,7 @@ mod catalog;
 mod grpc;
 mod http;
 mod load;
+mod lock;
 mod metrics;
 mod options;
 mod server;

@@ -23,6 +23,7 @@ pub(crate) use rows::{LOAD_FAMILY, SYSTEM_TABLE, ensure_system_table};
 pub(crate) use table_changes::TableChange;
 pub(crate) use tables::TableEntry;
 
+use crate::lock::{lock, read, write};
 use crate::options::Options;
 use deleted::DeletedTables;
 use rowkey_bigtable::status;
@@ -31,7 +32,7 @@ use rowkey_store::{Clock, Engine, Result};
 use rows::Rows;
 use shelf::Shelf;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use tables::Tables;
 use tonic::Status;
 
@@ -125,7 +126,7 @@ impl Catalog {
 
     /// Waits for its turn to change something.
     pub(crate) fn change(&self) -> MutexGuard<'_, ()> {
-        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.changing)
     }
 
     fn engine(&self) -> &dyn Engine {
@@ -137,11 +138,11 @@ impl Catalog {
     }
 
     fn read<T>(&self, look: impl FnOnce(&Tables) -> T) -> T {
-        look(&self.tables.read().unwrap_or_else(PoisonError::into_inner))
+        look(&read(&self.tables))
     }
 
     fn write(&self, change: impl FnOnce(&mut Tables)) {
-        change(&mut self.tables.write().unwrap_or_else(PoisonError::into_inner));
+        change(&mut write(&self.tables));
     }
 }
 

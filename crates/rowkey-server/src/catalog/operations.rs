@@ -4,12 +4,13 @@
 
 use super::rows::Rows;
 use super::shelf::{MESSAGE, decode};
+use crate::lock::lock;
 use bytes::Bytes;
 use prost::Message as _;
 use rowkey_proto::longrunning::Operation;
 use rowkey_store::Result;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Rows of operations.
 const PREFIX: &str = "operation/";
@@ -46,7 +47,7 @@ impl Operations {
     /// Those of the engine.
     pub(crate) fn add(&self, parent: &str, now_us: i64, operation: Operation) -> Result<Operation> {
         let number = {
-            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut last = lock(&self.last);
             *last = u64::try_from(now_us).unwrap_or_default().max(last.saturating_add(1));
             *last
         };
@@ -90,7 +91,7 @@ impl Operations {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Operation>> {
-        self.by_number.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.by_number)
     }
 }
 

@@ -1,12 +1,13 @@
 //! Resources of one kind, by name: in memory for reading, in the server's own table for ever.
 
 use super::rows::Rows;
+use crate::lock::{read, write};
 use bytes::Bytes;
 use prost::Message;
 use rowkey_store::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::ops::Bound;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 /// The column of the message.
 pub(super) const MESSAGE: &str = "message";
@@ -62,7 +63,7 @@ impl<M: Message + Default + Clone> Shelf<M> {
     pub(crate) fn put(&self, name: &str, message: M) -> Result<()> {
         let content = Bytes::from(message.encode_to_vec());
         self.rows.put(&format!("{}{name}", self.prefix), &[(MESSAGE, content)])?;
-        self.items.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), message);
+        write(&self.items).insert(name.to_owned(), message);
         Ok(())
     }
 
@@ -74,7 +75,7 @@ impl<M: Message + Default + Clone> Shelf<M> {
     pub(crate) fn remove(&self, names: &[String]) -> Result<()> {
         let keys: Vec<String> = names.iter().map(|name| format!("{}{name}", self.prefix)).collect();
         self.rows.remove(keys.iter().map(String::as_str))?;
-        let mut items = self.items.write().unwrap_or_else(PoisonError::into_inner);
+        let mut items = write(&self.items);
         for name in names {
             items.remove(name);
         }
@@ -82,7 +83,7 @@ impl<M: Message + Default + Clone> Shelf<M> {
     }
 
     fn read<T>(&self, look: impl FnOnce(&BTreeMap<String, M>) -> T) -> T {
-        look(&self.items.read().unwrap_or_else(PoisonError::into_inner))
+        look(&read(&self.items))
     }
 }
 

@@ -5,10 +5,10 @@ use super::name::{InstanceName, TableName};
 use super::rows::SYSTEM_TABLE;
 use super::tables::{self, TableEntry};
 use super::{Catalog, missing};
+use crate::lock::lock;
 use rowkey_bigtable::status;
 use rowkey_proto::admin;
 use rowkey_store::{ErrorKind, Result, TableConfig, check};
-use std::sync::PoisonError;
 use tonic::Status;
 
 /// Tables of one instance (quota page of Bigtable's documentation).
@@ -238,6 +238,6 @@ impl Catalog {
     }
 
     fn deleted<T>(&self, look: impl FnOnce(&mut deleted::DeletedTables) -> T) -> T {
-        look(&mut self.deleted.lock().unwrap_or_else(PoisonError::into_inner))
+        look(&mut lock(&self.deleted))
     }
 }

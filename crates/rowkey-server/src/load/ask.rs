@@ -3,8 +3,9 @@
 use super::answer::{HotKeys, HotTablet, Metrics, NodeLoad, SheetQuery, Sums, TableLoad, TabletLoad};
 use super::hot::{MINUTE_MS, percent};
 use super::table::Table;
-use super::{Load, lock, split};
+use super::{Load, split};
 use crate::catalog::SYSTEM_TABLE;
+use crate::lock::lock;
 use rowkey::Codec;
 use rowkey_hotspot::doctor::{Doctor, DoctorOptions};
 use rowkey_hotspot::heatmap::{Config, Matrix, Metric, Nodes, Sheet, SheetOptions, ViewSpec};

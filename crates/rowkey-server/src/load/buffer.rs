@@ -3,12 +3,13 @@
 //! A thread writes into one of several shards, so that threads seldom wait for each other. What a full shard holds is handed out: memory is
 //! bounded, and nothing is lost however fast operations come.
 
+use crate::lock::lock;
 use rowkey_store::wrap::{OperationKind, Outcome, Record, Scope};
 use rowkey_store::{ErrorKind, RowRange};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Bytes of a key that count, as in the map (`rowkey_hotspot::heatmap`): longer keys are told apart by so many.
 pub(super) const KEY_BYTES_MAX: usize = 1_024;
@@ -213,10 +214,6 @@ impl Buffers {
         };
         self.shards.iter().map(of).sum()
     }
-}
-
-fn lock(shard: &Mutex<Batch>) -> MutexGuard<'_, Batch> {
-    shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The shard of this thread.

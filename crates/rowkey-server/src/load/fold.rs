@@ -1,10 +1,11 @@
 //! From what operations left behind to the record.
 
+use super::Load;
 use super::answer::{LATENCY_BOUNDS_US, Latencies};
 use super::buffer::{Batch, Counted, KINDS, OUTCOMES, Touch};
 use super::hot::MINUTE_MS;
 use super::table::{Size, Table};
-use super::{Load, lock, read, write};
+use crate::lock::{lock, read, write};
 use rowkey_hotspot::sim::Settings;
 use rowkey_store::tablet;
 use std::cmp::Reverse;

@@ -38,7 +38,7 @@ use rowkey_store::wrap::Record;
 use rowkey_store::{Clock, Engine, Result};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, RwLock};
 use table::{Costs, Table};
 use tick::Schedule;
 use tokio::sync::Notify;
@@ -133,16 +133,4 @@ impl Load {
     fn now_ms(&self) -> i64 {
         self.clock.now_us().div_euclid(1_000)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn read<T>(shared: &RwLock<T>) -> RwLockReadGuard<'_, T> {
-    shared.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn write<T>(shared: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
-    shared.write().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,11 +9,12 @@
 //! Minutes become a quarter of an hour in two steps, either of which may be the last before a crash: the quarter is written, then its
 //! minutes are deleted. A minute whose quarter is there counts for nothing.
 
+use super::Load;
 use super::history::History;
 use super::hot::{MINUTE_MS, QUARTER_MS};
 use super::table::Table;
-use super::{Load, lock, write};
 use crate::catalog::{LOAD_FAMILY, SYSTEM_TABLE, ensure_system_table};
+use crate::lock::{lock, write};
 use bytes::Bytes;
 use rowkey_store::escape::escaped;
 use rowkey_store::{

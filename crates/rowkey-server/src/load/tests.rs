@@ -2,6 +2,7 @@
 
 use super::hot::MINUTE_MS;
 use super::*;
+use crate::lock::lock;
 use rowkey_hotspot::heatmap::{Metric, View};
 use rowkey_store::memory::MemoryEngine;
 use rowkey_store::wrap::{

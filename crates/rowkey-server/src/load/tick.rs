@@ -2,7 +2,8 @@
 
 use super::hot::MINUTE_MS;
 use super::table::Table;
-use super::{Load, lock, read, split, write};
+use super::{Load, split};
+use crate::lock::{lock, read, write};
 use crate::shared::Shared;
 use rowkey_hotspot::sim::{BalanceGoal, moves_by_load};
 use rowkey_store::escape::escaped;

@@ -3,11 +3,12 @@
 //!
 //! Kept in memory, for 15 minutes and at most so many writes: a server that was restarted in between does not know them.
 
+use crate::lock::lock;
 use bytes::{BufMut as _, Bytes, BytesMut};
 use rowkey_proto::data::Idempotency;
 use rowkey_store::{Error, ErrorKind, Mutation, Result};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// How long a token is known, 15 minutes (`Idempotency`), in microseconds.
 const WINDOW_US: i64 = 15 * 60 * 1_000_000;
@@ -108,7 +109,7 @@ impl Replays {
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -14,6 +14,7 @@
 use super::at_once::{AtOnce, looks_at_few_rows};
 use crate::blocking;
 use crate::grpc::respond;
+use crate::lock::lock;
 use crate::shared::Shared;
 use rowkey_bigtable::chunks::Packer;
 use rowkey_proto::data::{
@@ -22,7 +23,7 @@ use rowkey_proto::data::{
 use rowkey_store::{ReadRequest, RowKey, RowStream, Watch};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep, timeout};
@@ -368,11 +369,6 @@ impl Packed {
         }
         (message, self.packer.has_full())
     }
-}
-
-fn lock(packed: &Mutex<Packed>) -> MutexGuard<'_, Packed> {
-    // A panic within it is a fault of ours; what was packed is still whole.
-    packed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
